@@ -1,0 +1,32 @@
+# Flags of the compiler: warnings as in the house style, sanitizers, coverage.
+AC_DEFUN([LB_COMPILER_FLAGS], [
+  AC_ARG_ENABLE([werror],
+    [AS_HELP_STRING([--enable-werror], [warnings are errors (the project's own tests)])])
+  LB_CFLAGS="-std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wformat=2 -Wundef -fno-common -fstack-protector-strong"
+  AS_IF([test "x$enable_werror" = xyes], [LB_CFLAGS="$LB_CFLAGS -Werror"])
+  LB_LDFLAGS="-Wl,-z,relro -Wl,-z,now"
+  AC_SUBST([LB_CFLAGS])
+  AC_SUBST([LB_LDFLAGS])
+])
+
+AC_DEFUN([LB_ENABLE_SANITIZERS], [
+  AC_ARG_ENABLE([sanitizers],
+    [AS_HELP_STRING([--enable-sanitizers@<:@=LIST@:>@], [build with sanitizers (address,undefined)])],
+    [], [enable_sanitizers=no])
+  AS_CASE([$enable_sanitizers],
+    [no], [],
+    [yes], [LB_SANITIZE="-fsanitize=address,undefined"],
+    [LB_SANITIZE="-fsanitize=$enable_sanitizers"])
+  AS_IF([test "x$LB_SANITIZE" != x], [
+    LB_CFLAGS="$LB_CFLAGS $LB_SANITIZE -fno-omit-frame-pointer -fno-sanitize-recover=all"
+    LB_LDFLAGS="$LB_LDFLAGS $LB_SANITIZE"])
+  AM_CONDITIONAL([SANITIZERS], [test "x$LB_SANITIZE" != x])
+])
+
+AC_DEFUN([LB_ENABLE_COVERAGE], [
+  AC_ARG_ENABLE([coverage],
+    [AS_HELP_STRING([--enable-coverage], [build for gcov])], [], [enable_coverage=no])
+  AS_IF([test "x$enable_coverage" = xyes], [
+    LB_CFLAGS="$LB_CFLAGS --coverage -O0"
+    LB_LDFLAGS="$LB_LDFLAGS --coverage"])
+])
