@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Policies by name, and the parameters that a person may set. */
+#include "policy/registry.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "policy/nearest.h"
+
+#define NS_PER_S INT64_C(1000000000)
+#define MICRO INT64_C(1000000) /* ratios are kept to so many parts */
+#define SHOWN_MAX 40           /* bytes of a person's text that are shown again */
+#define PERIOD_MIN (NS_PER_S / 100)
+#define PERIOD_MAX (3600 * NS_PER_S)
+#define CHUNK_MIN (NS_PER_S / 100000)
+#define CHUNK_MAX (60 * NS_PER_S)
+
+static const struct lbp_policy_info policies[LBP_POLICIES] = {
+    [LBP_AUTO] = {"auto", "shares by measured speed while much is left, pairwise moves at the end"},
+    [LBP_SIEGELL] = {"siegell", "shares by measured speed at a fixed period and threshold"},
+    [LBP_LIU] = {"liu", "one move from the slowest rank whenever a rank has run dry"},
+    [LBP_STATIC] = {"static", "first shares by the speed of the hosts, no move afterwards"},
+    [LBP_NONE] = {"none", "equal first shares, no move afterwards; measured all the same"},
+};
+
+enum key { KEY_PERIOD, KEY_THRESHOLD, KEY_FILTER, KEY_CHUNK, KEY_REPORT, KEY_TRACE, KEYS };
+
+static const struct lbp_key_info keys[KEYS] = {
+    [KEY_PERIOD] = {"period", "s", "time between balancing decisions",
+                    "from the cost of talking and moving and the noise of the speeds"},
+    [KEY_THRESHOLD] = {"threshold", "ratio", "least projected gain in time that moves work",
+                       "0.1, falling while a smaller gain lasts"},
+    [KEY_FILTER] = {"filter", "ratio", "weight of history in a rank's speed",
+                    "by direction and duration of the trend"},
+    [KEY_CHUNK] = {"chunk", "s", "time of one chunk handed to the program",
+                   "about 2 ms, less towards the end of a pass"},
+    [KEY_REPORT] = {"report", "", "one summary line at the end, on stderr", "no line"},
+    [KEY_TRACE] = {"trace", "file", "write every decision to this file", "no file"},
+};
+
+const struct lbp_policy_info *lbp_policy_table(size_t *ret_n)
+{
+    *ret_n = LBP_POLICIES;
+    return policies;
+}
+
+const struct lbp_key_info *lbp_key_table(size_t *ret_n)
+{
+    *ret_n = KEYS;
+    return keys;
+}
+
+void lbp_params_init(struct lbp_params *p)
+{
+    memset(p, 0, sizeof(*p));
+    p->policy = LBP_AUTO;
+    p->period_ns = -1;
+    p->threshold = -1;
+    p->filter = -1;
+    p->chunk_ns = -1;
+}
+
+/* A piece of the text; not ended by a NUL. */
+struct piece {
+    const char *at;
+    size_t n;
+};
+
+/* The piece as it can be shown in a message: cut, and without bytes that a terminal might obey. */
+struct shown {
+    char text[SHOWN_MAX + 4];
+};
+
+static struct shown show(struct piece p)
+{
+    struct shown s;
+    size_t n = p.n < SHOWN_MAX ? p.n : SHOWN_MAX;
+
+    for (size_t i = 0; i < n; i++)
+        s.text[i] = p.at[i] >= ' ' && p.at[i] <= '~' ? p.at[i] : '?';
+    strcpy(s.text + n, p.n > SHOWN_MAX ? "..." : "");
+    return s;
+}
+
+static bool piece_is(struct piece p, const char *name)
+{
+    return strlen(name) == p.n && memcmp(p.at, name, p.n) == 0;
+}
+
+/* A decimal number, digits[.digits], as a multiple of 1 / scale; not strtod(), which obeys the
+ * locale. */
+static int parse_decimal(struct piece *p, int64_t scale, int64_t max, int64_t *ret)
+{
+    int64_t value = 0, place = scale;
+    size_t i = 0, digits = 0;
+
+    for (; i < p->n && p->at[i] >= '0' && p->at[i] <= '9'; i++, digits++) {
+        if (value > max / 10)
+            return -ERANGE;
+        value = value * 10 + (p->at[i] - '0') * scale;
+        if (value > max)
+            return -ERANGE;
+    }
+    if (i < p->n && p->at[i] == '.')
+        for (i++; i < p->n && p->at[i] >= '0' && p->at[i] <= '9'; i++, digits++) {
+            place /= 10; /* digits below 1 / scale count for nothing */
+            value += (p->at[i] - '0') * place;
+        }
+    if (digits == 0)
+        return -EINVAL;
+    p->at += i;
+    p->n -= i;
+    *ret = value;
+    return 0;
+}
+
+static int parse_duration(struct piece p, int64_t *ret_ns)
+{
+    static const struct {
+        const char *name;
+        int64_t ns;
+    } unit[] = {{"", NS_PER_S}, {"s", NS_PER_S}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+
+    for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++) {
+        struct piece rest = p;
+        int ret = parse_decimal(&rest, unit[i].ns, INT64_MAX / 16, ret_ns);
+
+        if (ret < 0)
+            return ret;
+        if (piece_is(rest, unit[i].name))
+            return 0;
+    }
+    return -EINVAL;
+}
+
+static int set_duration(struct piece value, const char *key, int64_t min_ns, int64_t max_ns,
+                        int64_t *ret_ns, struct lbx_error *err)
+{
+    int64_t ns = 0;
+    int ret = parse_duration(value, &ns);
+
+    if (ret == -EINVAL)
+        return lbx_error_set(err, -EINVAL,
+                             "%s=%s is no duration: write it as 50ms, 0.5s or 2 (seconds)", key,
+                             show(value).text);
+    if (ret < 0 || ns < min_ns || ns > max_ns)
+        return lbx_error_set(err, -EINVAL, "%s=%s is out of range: %gs to %gs", key,
+                             show(value).text, (double)min_ns / NS_PER_S,
+                             (double)max_ns / NS_PER_S);
+    *ret_ns = ns;
+    return 0;
+}
+
+static int set_ratio(struct piece value, const char *key, int64_t max_micro, double *ret_ratio,
+                     struct lbx_error *err)
+{
+    struct piece rest = value;
+    int64_t micro = 0;
+    int ret = parse_decimal(&rest, MICRO, INT64_MAX / 16, &micro);
+
+    if (ret == -EINVAL || rest.n > 0)
+        return lbx_error_set(err, -EINVAL, "%s=%s is no ratio: write it as 0.1", key,
+                             show(value).text);
+    if (ret < 0 || micro > max_micro)
+        return lbx_error_set(err, -EINVAL, "%s=%s is out of range: 0 to %g", key, show(value).text,
+                             (double)max_micro / MICRO);
+    *ret_ratio = (double)micro / MICRO;
+    return 0;
+}
+
+static int set_trace(struct piece value, char *trace, size_t size, struct lbx_error *err)
+{
+    if (value.n == 0)
+        return lbx_error_set(err, -EINVAL, "trace= needs the name of a file");
+    if (value.n >= size)
+        return lbx_error_set(err, -EINVAL, "trace=%s is too long: at most %zu bytes",
+                             show(value).text, size - 1);
+    for (size_t i = 0; i < value.n; i++)
+        if ((unsigned char)value.at[i] < ' ' || value.at[i] == 127)
+            return lbx_error_set(err, -EINVAL, "trace=%s has a control character in its name",
+                                 show(value).text);
+    memcpy(trace, value.at, value.n);
+    trace[value.n] = '\0';
+    return 0;
+}
+
+static int set_key(struct lbp_params *p, enum key key, struct piece value, struct lbx_error *err)
+{
+    const char *name = keys[key].name;
+
+    switch (key) {
+    case KEY_PERIOD:
+        return set_duration(value, name, PERIOD_MIN, PERIOD_MAX, &p->period_ns, err);
+    case KEY_THRESHOLD:
+        return set_ratio(value, name, MICRO, &p->threshold, err);
+    case KEY_FILTER: /* 1 would never believe a measurement */
+        return set_ratio(value, name, MICRO - 1, &p->filter, err);
+    case KEY_CHUNK:
+        return set_duration(value, name, CHUNK_MIN, CHUNK_MAX, &p->chunk_ns, err);
+    case KEY_REPORT:
+        p->report = true;
+        return 0;
+    case KEY_TRACE:
+        return set_trace(value, p->trace, sizeof(p->trace), err);
+    case KEYS:
+        break;
+    }
+    return -EINVAL;
+}
+
+/* For nearest(): names are compared whole, so the piece gets its own NUL. */
+static void ended(struct piece p, char text[LBP_NEAREST_MAX * 2])
+{
+    size_t n = p.n < LBP_NEAREST_MAX * 2 - 1 ? p.n : LBP_NEAREST_MAX * 2 - 1;
+
+    memcpy(text, p.at, n);
+    text[n] = '\0';
+}
+
+static int parse_policy(struct piece item, enum lbp_policy *ret_policy, struct lbx_error *err)
+{
+    const char *name[LBP_POLICIES];
+    char text[LBP_NEAREST_MAX * 2];
+    struct piece left = item;
+    const char *equals;
+
+    if (item.n == 0) {
+        *ret_policy = LBP_AUTO;
+        return 0;
+    }
+    for (size_t i = 0; i < LBP_POLICIES; i++) {
+        name[i] = policies[i].name;
+        if (piece_is(item, name[i])) {
+            *ret_policy = (enum lbp_policy)i;
+            return 0;
+        }
+    }
+    equals = memchr(item.at, '=', item.n);
+    if (equals)
+        left.n = (size_t)(equals - item.at);
+    for (size_t i = 0; i < KEYS; i++)
+        if (piece_is(left, keys[i].name))
+            return lbx_error_set(err, -EINVAL, "the policy comes first: write auto,%s",
+                                 show(item).text);
+    ended(item, text);
+    return lbx_error_set(err, -EINVAL, "unknown policy \"%s\": the nearest is \"%s\"",
+                         show(item).text, name[lbp_nearest(text, name, LBP_POLICIES)]);
+}
+
+static int parse_item(struct lbp_params *p, struct piece item, bool seen[KEYS],
+                      struct lbx_error *err)
+{
+    const char *equals = item.n ? memchr(item.at, '=', item.n) : NULL;
+    struct piece left = item, value = {NULL, 0};
+    const char *name[KEYS];
+    char text[LBP_NEAREST_MAX * 2];
+
+    if (equals) {
+        left.n = (size_t)(equals - item.at);
+        value = (struct piece){equals + 1, item.n - left.n - 1};
+    }
+    if (left.n == 0)
+        return lbx_error_set(err, -EINVAL,
+                             "a key is missing beside a comma: write POLICY,key=value");
+    for (size_t i = 0; i < KEYS; i++) {
+        bool flag = keys[i].unit[0] == '\0';
+
+        name[i] = keys[i].name;
+        if (!piece_is(left, name[i]))
+            continue;
+        if (seen[i])
+            return lbx_error_set(err, -EINVAL, "%s is given twice", name[i]);
+        if (flag && equals)
+            return lbx_error_set(err, -EINVAL, "%s takes no value: write it alone", name[i]);
+        if (!flag && !equals)
+            return lbx_error_set(err, -EINVAL, "%s needs a value (%s): write %s=...", name[i],
+                                 keys[i].unit, name[i]);
+        seen[i] = true;
+        return set_key(p, (enum key)i, value, err);
+    }
+    ended(left, text);
+    return lbx_error_set(err, -EINVAL, "unknown key \"%s\": the nearest is \"%s\"", show(left).text,
+                         name[lbp_nearest(text, name, KEYS)]);
+}
+
+int lbp_params_parse(struct lbp_params *p, const char *text, struct lbx_error *err)
+{
+    struct lbp_params result;
+    bool seen[KEYS] = {false};
+    const char *at = text;
+    bool first = true;
+
+    lbp_params_init(&result);
+    for (;;) {
+        struct piece item = {at, strcspn(at, ",")};
+        int ret =
+            first ? parse_policy(item, &result.policy, err) : parse_item(&result, item, seen, err);
+
+        if (ret < 0)
+            return ret;
+        first = false;
+        if (at[item.n] == '\0')
+            break;
+        at += item.n + 1;
+    }
+    *p = result;
+    return 0;
+}
+
+/* Appends like snprintf at what was written so far. */
+struct writer {
+    char *text;
+    size_t size;
+    int n;
+};
+
+static void __attribute__((format(printf, 2, 3))) put(struct writer *w, const char *fmt, ...)
+{
+    size_t at = (size_t)w->n < w->size ? (size_t)w->n : w->size;
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(w->size ? w->text + at : NULL, w->size - at, fmt, ap);
+    va_end(ap);
+    if (n > 0)
+        w->n += n;
+}
+
+static void put_duration(struct writer *w, const char *name, int64_t ns)
+{
+    if (ns < 0)
+        return;
+    if (ns % NS_PER_S == 0)
+        put(w, ",%s=%" PRId64 "s", name, ns / NS_PER_S);
+    else if (ns % 1000000 == 0)
+        put(w, ",%s=%" PRId64 "ms", name, ns / 1000000);
+    else if (ns % 1000 == 0)
+        put(w, ",%s=%" PRId64 "us", name, ns / 1000);
+    else
+        put(w, ",%s=%" PRId64 "ns", name, ns);
+}
+
+static void put_ratio(struct writer *w, const char *name, double ratio)
+{
+    int64_t micro = (int64_t)(ratio * MICRO + 0.5);
+    char digits[8];
+    size_t n = 6;
+
+    if (ratio < 0)
+        return;
+    snprintf(digits, sizeof(digits), "%06d", (int)(micro % MICRO));
+    while (n > 1 && digits[n - 1] == '0')
+        n--;
+    digits[n] = '\0';
+    put(w, ",%s=%" PRId64 ".%s", name, micro / MICRO, digits);
+}
+
+int lbp_params_print(const struct lbp_params *p, char *text, size_t size)
+{
+    struct writer w = {text, size, 0};
+
+    put(&w, "%s", policies[p->policy].name);
+    put_duration(&w, keys[KEY_PERIOD].name, p->period_ns);
+    put_ratio(&w, keys[KEY_THRESHOLD].name, p->threshold);
+    put_ratio(&w, keys[KEY_FILTER].name, p->filter);
+    put_duration(&w, keys[KEY_CHUNK].name, p->chunk_ns);
+    if (p->report)
+        put(&w, ",%s", keys[KEY_REPORT].name);
+    if (p->trace[0])
+        put(&w, ",%s=%s", keys[KEY_TRACE].name, p->trace);
+    return w.n;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of policy/registry.c and policy/nearest.c. */
+#include "policy/registry.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/nearest.h"
+
+static const struct {
+    const char *text;
+    const char *canonical;
+} good[] = {
+    {"", "auto"},
+    {"auto", "auto"},
+    {"siegell", "siegell"},
+    {"liu", "liu"},
+    {"static", "static"},
+    {"none,report", "none,report"},
+    {",report", "auto,report"},
+    {"auto,report,period=2", "auto,period=2s,report"},
+    {"auto,period=0.5s", "auto,period=500ms"},
+    {"auto,period=50ms,chunk=0.3ms", "auto,period=50ms,chunk=300us"},
+    {"auto,chunk=12345ns", "auto,chunk=12345ns"},
+    {"auto,threshold=0.1", "auto,threshold=0.1"},
+    {"auto,threshold=1", "auto,threshold=1.0"},
+    {"auto,threshold=.25", "auto,threshold=0.25"},
+    {"auto,filter=0", "auto,filter=0.0"},
+    {"auto,filter=0.999999", "auto,filter=0.999999"},
+    {"auto,trace=/tmp/a=b", "auto,trace=/tmp/a=b"},
+    {"liu,trace=t,report,filter=0.5", "liu,filter=0.5,report,trace=t"},
+};
+
+START_TEST(test_good)
+{
+    struct lbp_params p, again;
+    struct lbx_error err = {0, ""};
+    char text[512], text2[512];
+
+    ck_assert_msg(lbp_params_parse(&p, good[_i].text, &err) == 0, "%s: %s", good[_i].text,
+                  err.text);
+    ck_assert_int_eq(lbp_params_print(&p, text, sizeof(text)), (int)strlen(good[_i].canonical));
+    ck_assert_str_eq(text, good[_i].canonical);
+    ck_assert_int_eq(lbp_params_parse(&again, text, NULL), 0);
+    lbp_params_print(&again, text2, sizeof(text2));
+    ck_assert_str_eq(text, text2);
+    ck_assert_int_eq(memcmp(&p, &again, sizeof(p)), 0);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    const char *said; /* a part of the message */
+} bad[] = {
+    {"atuo", "\"auto\""},
+    {"Auto", "\"auto\""},
+    {"seigel", "\"siegell\""},
+    {"sieg", "\"siegell\""},
+    {"lui", "\"liu\""},
+    {"statik", "\"static\""},
+    {"off!", "nearest"},
+    {"report", "write auto,report"},
+    {"period=1s", "write auto,period=1s"},
+    {"auto,perod=1s", "\"period\""},
+    {"auto,treshold=0.1", "\"threshold\""},
+    {"auto,reprot", "\"report\""},
+    {"auto,report=yes", "takes no value"},
+    {"auto,period", "needs a value"},
+    {"auto,trace", "needs a value"},
+    {"auto,trace=", "name of a file"},
+    {"auto,trace=a\nb", "control character"},
+    {"auto,", "missing"},
+    {"auto,,report", "missing"},
+    {"auto,=3", "missing"},
+    {"auto,report,report", "twice"},
+    {"auto,period=1s,period=1s", "twice"},
+    {"auto,period=", "no duration"},
+    {"auto,period=s", "no duration"},
+    {"auto,period=1h", "no duration"},
+    {"auto,period=-1", "no duration"},
+    {"auto,period=1e3", "no duration"},
+    {"auto,period=0", "out of range"},
+    {"auto,period=9ms", "out of range"},
+    {"auto,period=3601", "out of range"},
+    {"auto,period=99999999999999999999", "out of range"},
+    {"auto,chunk=1us", "out of range"},
+    {"auto,chunk=61s", "out of range"},
+    {"auto,threshold=1.01", "out of range"},
+    {"auto,threshold=10%", "no ratio"},
+    {"auto,threshold=-0.1", "no ratio"},
+    {"auto,threshold=nan", "no ratio"},
+    {"auto,threshold=.", "no ratio"},
+    {"auto,filter=1", "out of range"},
+};
+
+START_TEST(test_bad)
+{
+    struct lbp_params p, before;
+    struct lbx_error err = {0, ""};
+
+    memset(&p, 0x5a, sizeof(p));
+    before = p;
+    ck_assert_int_eq(lbp_params_parse(&p, bad[_i].text, &err), -EINVAL);
+    ck_assert_msg(strstr(err.text, bad[_i].said) != NULL, "\"%s\": \"%s\" does not say %s",
+                  bad[_i].text, err.text, bad[_i].said);
+    ck_assert_int_eq(memcmp(&p, &before, sizeof(p)), 0);
+    ck_assert_int_eq(lbp_params_parse(&p, bad[_i].text, NULL), -EINVAL);
+}
+END_TEST
+
+START_TEST(test_long)
+{
+    struct lbp_params p;
+    struct lbx_error err = {0, ""};
+    char *text = malloc(70000);
+
+    ck_assert_ptr_nonnull(text);
+    memset(text, '\033', 70000);
+    text[69999] = '\0';
+    ck_assert_int_eq(lbp_params_parse(&p, text, &err), -EINVAL);
+    ck_assert_ptr_null(strchr(err.text, '\033'));
+    ck_assert_ptr_nonnull(strstr(err.text, "..."));
+    memset(text, 'x', 69999);
+    memcpy(text, "auto,trace=", 11);
+    ck_assert_int_eq(lbp_params_parse(&p, text, &err), -EINVAL);
+    ck_assert_ptr_nonnull(strstr(err.text, "too long"));
+    text[11 + 255] = '\0';
+    ck_assert_int_eq(lbp_params_parse(&p, text, &err), 0);
+    ck_assert_int_eq((int)strlen(p.trace), 255);
+    free(text);
+}
+END_TEST
+
+/* As snprintf: a short buffer gets what fits, and the whole length is told. */
+START_TEST(test_print_short)
+{
+    struct lbp_params p;
+    char text[64];
+
+    ck_assert_int_eq(lbp_params_parse(&p, "auto,period=50ms,report", NULL), 0);
+    for (size_t size = 0; size < 40; size++) {
+        memset(text, 'x', sizeof(text));
+        ck_assert_int_eq(lbp_params_print(&p, text, size), 23);
+        if (size > 0)
+            ck_assert_int_eq((int)strlen(text), size - 1 < 23 ? (int)size - 1 : 23);
+        ck_assert_int_eq(text[size], 'x');
+    }
+}
+END_TEST
+
+START_TEST(test_tables)
+{
+    size_t npolicies = 0, nkeys = 0;
+    const struct lbp_policy_info *policy = lbp_policy_table(&npolicies);
+    const struct lbp_key_info *key = lbp_key_table(&nkeys);
+
+    ck_assert_int_eq((int)npolicies, LBP_POLICIES);
+    ck_assert_int_eq((int)nkeys, 6);
+    for (size_t i = 0; i < npolicies; i++) {
+        struct lbp_params p;
+
+        ck_assert_int_eq(lbp_params_parse(&p, policy[i].name, NULL), 0);
+        ck_assert_int_eq((int)p.policy, (int)i);
+        ck_assert_ptr_nonnull(policy[i].summary);
+    }
+    for (size_t i = 0; i < nkeys; i++)
+        ck_assert(key[i].name && key[i].unit && key[i].summary && key[i].automatic);
+}
+END_TEST
+
+START_TEST(test_distance)
+{
+    ck_assert_int_eq(lbp_nearest_distance("", ""), 0);
+    ck_assert_int_eq(lbp_nearest_distance("", "abc"), 3);
+    ck_assert_int_eq(lbp_nearest_distance("auto", "AUTO"), 0);
+    ck_assert_int_eq(lbp_nearest_distance("atuo", "auto"), 1);
+    ck_assert_int_eq(lbp_nearest_distance("kitten", "sitting"), 3);
+    ck_assert_int_eq(lbp_nearest_distance("period", "perod"), 1);
+}
+END_TEST
+
+/* Whatever bytes come in: an error with a text, or a value that prints to what parses to itself. */
+START_TEST(test_random)
+{
+    static const char alphabet[] = "auto,period=0.5ms,report=trace;filter.1threshold liuchunk9";
+    unsigned seed = 20240611;
+
+    for (int round = 0; round < 20000; round++) {
+        struct lbp_params p, again;
+        struct lbx_error err = {0, ""};
+        char text[64], out[512];
+        size_t n = (size_t)rand_r(&seed) % (sizeof(text) - 1);
+
+        strcpy(text, "auto,");
+        for (size_t i = rand_r(&seed) % 2 ? 5 : 0; i < n; i++)
+            text[i] = alphabet[(size_t)rand_r(&seed) % (sizeof(alphabet) - 1)];
+        text[n] = '\0';
+        if (lbp_params_parse(&p, text, &err) < 0) {
+            ck_assert_msg(err.text[0] != '\0', "round %d: %s", round, text);
+            continue;
+        }
+        lbp_params_print(&p, out, sizeof(out));
+        ck_assert_msg(lbp_params_parse(&again, out, NULL) == 0, "round %d: %s", round, out);
+        ck_assert_msg(memcmp(&p, &again, sizeof(p)) == 0, "round %d: %s", round, out);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("registry");
+    TCase *t = tcase_create("registry");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_loop_test(t, test_good, 0, sizeof(good) / sizeof(good[0]));
+    tcase_add_loop_test(t, test_bad, 0, sizeof(bad) / sizeof(bad[0]));
+    tcase_add_test(t, test_long);
+    tcase_add_test(t, test_print_short);
+    tcase_add_test(t, test_tables);
+    tcase_add_test(t, test_distance);
+    tcase_add_test(t, test_random);
+    suite_add_tcase(s, t);
+    runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
