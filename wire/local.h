@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages on lbd's unix socket: from the Slurm plugin, lb-balancer and lbctl on the same host.  msgpack arrays in plain
- * frames (common/frame.h without keys): the kernel's peer credentials say who asks.  First element: protocol version;
- * second: type; then the fields in the order given here.  One request, one answer, in order.
+ * Messages on lbd's unix socket: from the Slurm plugin, lb-balancer and lbctl on the same host.
+ * msgpack arrays in plain frames (common/frame.h without keys): the kernel's peer credentials say
+ * who asks.  First element: protocol version; second: type; then the fields in the order given
+ * here.  One request, one answer, in order.
  */
 #ifndef LBW_LOCAL_H
 #define LBW_LOCAL_H
@@ -15,43 +16,44 @@
 
 #define LBW_LOCAL_VERSION 1
 #define LBW_LOCAL_HOST_MAX 64
-#define LBW_LOCAL_HOSTS_MAX 512   /* in one answer; more come in further ones (see more) */
-#define LBW_LOCAL_TEXT_MAX 60000  /* bytes of a command's argument or answer */
+#define LBW_LOCAL_HOSTS_MAX 512  /* in one answer; more come in further ones (see more) */
+#define LBW_LOCAL_TEXT_MAX 60000 /* bytes of a command's argument or answer */
 
-/* Where lbd listens when nothing else is configured; the environment's LBD_SOCKET overrides it for lbctl and tests only. */
+/* Where lbd listens when nothing else is configured; the environment's LBD_SOCKET overrides it for
+ * lbctl and tests only. */
 #define LBW_LOCAL_SOCKET "/run/slurm-lb/lbd.sock"
 
 enum lbw_local_type {
-    LBW_L_SELF = 1,   /* what is this host worth?          -> LBW_L_HOSTS with one host */
-    LBW_L_RANK,       /* rank the hosts, best first        -> LBW_L_HOSTS, perhaps several */
-    LBW_L_NOTICE,     /* tasks of a step begin or end here -> LBW_L_OK */
-    LBW_L_COMMAND,    /* lbctl                             -> LBW_L_TEXT or LBW_L_ERROR */
-    LBW_L_JOB,        /* lb-balancer's figures (JSON text) -> LBW_L_OK */
+    LBW_L_SELF = 1, /* what is this host worth?          -> LBW_L_HOSTS with one host */
+    LBW_L_RANK,     /* rank the hosts, best first        -> LBW_L_HOSTS, perhaps several */
+    LBW_L_NOTICE,   /* tasks of a step begin or end here -> LBW_L_OK */
+    LBW_L_COMMAND,  /* lbctl                             -> LBW_L_TEXT or LBW_L_ERROR */
+    LBW_L_JOB,      /* lb-balancer's figures (JSON text) -> LBW_L_OK */
     LBW_L_HOSTS = 32,
     LBW_L_OK,
-    LBW_L_TEXT,       /* JSON */
-    LBW_L_ERROR,      /* a text for people */
+    LBW_L_TEXT,  /* JSON */
+    LBW_L_ERROR, /* a text for people */
 };
 
 struct lbw_local_host {
     char host[LBW_LOCAL_HOST_MAX];
-    double core_speed;  /* what one task gets now, relative to a reference core, > 0 */
-    double capacity;    /* what the whole host gives to one job, in reference cores, > 0 */
-    double hardware;    /* speed of a core when it is had alone, relative, > 0 */
-    double index;       /* BEC's performance index, lower is better */
-    int64_t age_ns;     /* since it was measured, >= 0 */
+    double core_speed; /* what one task gets now, relative to a reference core, > 0 */
+    double capacity;   /* what the whole host gives to one job, in reference cores, > 0 */
+    double hardware;   /* speed of a core when it is had alone, relative, > 0 */
+    double index;      /* BEC's performance index, lower is better */
+    int64_t age_ns;    /* since it was measured, >= 0 */
 };
 
 struct lbw_local_hosts {
-    uint32_t more;      /* 1: another LBW_L_HOSTS follows */
+    uint32_t more; /* 1: another LBW_L_HOSTS follows */
     size_t n;
     struct lbw_local_host host[LBW_LOCAL_HOSTS_MAX];
 };
 
 struct lbw_local_notice {
-    uint32_t begin;     /* 1 begins, 0 ended */
+    uint32_t begin; /* 1 begins, 0 ended */
     uint32_t jobid, stepid;
-    uint32_t ntasks;    /* on this host */
+    uint32_t ntasks; /* on this host */
 };
 
 struct lbw_local_text {
@@ -68,13 +70,16 @@ struct lbw_local_msg {
 };
 
 /* As lbw_rank_encode and lbw_rank_decode. */
-int lbw_local_encode(const struct lbw_local_msg *msg, struct lbx_buf *out) __attribute__((warn_unused_result));
-int lbw_local_decode(const uint8_t *body, size_t n, struct lbw_local_msg *ret_msg) __attribute__((warn_unused_result));
+int lbw_local_encode(const struct lbw_local_msg *msg, struct lbx_buf *out)
+    __attribute__((warn_unused_result));
+int lbw_local_decode(const uint8_t *body, size_t n, struct lbw_local_msg *ret_msg)
+    __attribute__((warn_unused_result));
 
 /*
- * Ask lbd at path, and wait for the (first) answer until deadline_ns of lbx_clock_mono_ns at most: connecting, sending and
- * reading together.  Leaves no descriptor, thread or signal state behind; never raises SIGPIPE.
- * Returns 0, -ETIMEDOUT, -ECONNREFUSED or -ENOENT (nobody there), -EPROTO (garbage), or another negative errno.
+ * Ask lbd at path, and wait for the (first) answer until deadline_ns of lbx_clock_mono_ns at most:
+ * connecting, sending and reading together.  Leaves no descriptor, thread or signal state behind;
+ * never raises SIGPIPE. Returns 0, -ETIMEDOUT, -ECONNREFUSED or -ENOENT (nobody there), -EPROTO
+ * (garbage), or another negative errno.
  */
 int lbw_local_ask(const char *path, const struct lbw_local_msg *request, int64_t deadline_ns,
                   struct lbw_local_msg *ret_answer) __attribute__((warn_unused_result));

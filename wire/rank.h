@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages between a rank (libclient) and its step's balancer (lbd/balancer), as msgpack arrays in the frames of
- * common/frame.h.  First element: protocol version; second: type; then the fields in the order given here.
- * A decoder refuses another version, a wrong type or count of fields, trailing bytes, and any size above its cap.
+ * Messages between a rank (libclient) and its step's balancer (lbd/balancer), as msgpack arrays in
+ * the frames of common/frame.h.  First element: protocol version; second: type; then the fields in
+ * the order given here. A decoder refuses another version, a wrong type or count of fields,
+ * trailing bytes, and any size above its cap.
  *
  * What the words mean:
  *   pass       one run through all iterations of a loop, 0, 1, ...
- *   owned      a rank's iterations of the loop, done or not; all ranks' owned sets partition [0, n) at any moment, but for
- *              iterations that are travelling
- *   remaining  the owned iterations not handed to the program in this pass
- *   epoch      number of a move instruction, unique and ascending within a job; a rank obeys an epoch once
+ *   owned      a rank's iterations of the loop, done or not; all ranks' owned sets partition [0, n)
+ * at any moment, but for iterations that are travelling remaining  the owned iterations not handed
+ * to the program in this pass epoch      number of a move instruction, unique and ascending within
+ * a job; a rank obeys an epoch once
  */
 #ifndef LBW_RANK_H
 #define LBW_RANK_H
@@ -20,82 +21,87 @@
 #include "common/buf.h"
 #include "common/spanset.h"
 
-#define LBW_RANK_VERSION  1
-#define LBW_NAME_MAX      64 /* bytes with the NUL */
-#define LBW_SPANS_MAX     64 /* remaining spans told in a report: the last ones; move_span picks from what is told */
-#define LBW_SAMPLES_MAX   32 /* timed segments in a report */
-#define LBW_DONE_MAX      32 /* finished moves told in a report */
-#define LBW_HOST_MAX      64
+#define LBW_RANK_VERSION 1
+#define LBW_NAME_MAX 64 /* bytes with the NUL */
+#define LBW_SPANS_MAX \
+    64 /* remaining spans told in a report: the last ones; move_span picks from what is told */
+#define LBW_SAMPLES_MAX 32 /* timed segments in a report */
+#define LBW_DONE_MAX 32    /* finished moves told in a report */
+#define LBW_HOST_MAX 64
 
 enum lbw_rank_type {
     /* rank -> balancer */
-    LBW_JOIN = 1,   /* once, first */
-    LBW_OPEN,       /* lb_loop_open */
-    LBW_REPORT,     /* at hooks */
-    LBW_CLOSE,      /* lb_loop_close, with this rank's totals */
-    LBW_LEAVE,      /* lb_finalize: the end of the stream is no fault */
+    LBW_JOIN = 1, /* once, first */
+    LBW_OPEN,     /* lb_loop_open */
+    LBW_REPORT,   /* at hooks */
+    LBW_CLOSE,    /* lb_loop_close, with this rank's totals */
+    LBW_LEAVE,    /* lb_finalize: the end of the stream is no fault */
     /* balancer -> rank */
     LBW_START = 32, /* once, when all ranks have joined */
     LBW_INSTRUCT,   /* when to report next */
     LBW_MOVE,       /* give iterations away */
-    LBW_FINAL,      /* no more moves in this pass of this loop: a rank that runs dry closes it with the others */
-    LBW_BEAT,       /* nothing else was sent for a quarter of a second */
-    LBW_STOP,       /* balancing is over for this job (a rank was lost, or an error); go on alone */
+    LBW_FINAL, /* no more moves in this pass of this loop: a rank that runs dry closes it with the
+                  others */
+    LBW_BEAT,  /* nothing else was sent for a quarter of a second */
+    LBW_STOP,  /* balancing is over for this job (a rank was lost, or an error); go on alone */
 };
 
 struct lbw_join {
-    uint32_t nranks;          /* as the rank sees it; must be the balancer's */
+    uint32_t nranks; /* as the rank sees it; must be the balancer's */
     uint32_t pid;
     char host[LBW_HOST_MAX];
-    double weight;            /* expected speed of this rank relative to others, > 0; 0 when unknown */
+    double weight; /* expected speed of this rank relative to others, > 0; 0 when unknown */
 };
 
 struct lbw_open {
-    uint32_t loop;            /* 0, 1, ... in order of opening, the same on all ranks */
+    uint32_t loop; /* 0, 1, ... in order of opening, the same on all ranks */
     char name[LBW_NAME_MAX];
     int64_t n;
-    int64_t row_bytes;        /* of all arrays together: bytes that travel with one iteration (sent again when arrays are added) */
+    int64_t row_bytes; /* of all arrays together: bytes that travel with one iteration (sent again
+                          when arrays are added) */
     int64_t owned_first, owned_last; /* first block of this rank */
 };
 
 /* Iterations executed one after another with nothing else in between, and what they took. */
 struct lbw_sample {
     int64_t first, last;
-    int64_t wall_ns;          /* elapsed */
-    int64_t cpu_ns;           /* CPU time of the process */
+    int64_t wall_ns; /* elapsed */
+    int64_t cpu_ns;  /* CPU time of the process */
 };
 
 enum lbw_done_role { LBW_SENT = 0, LBW_RECEIVED = 1, LBW_REFUSED = 2 };
 
-/* How an epoch ended on this rank.  REFUSED: the source had nothing left of the span, or the pass was over. */
+/* How an epoch ended on this rank.  REFUSED: the source had nothing left of the span, or the pass
+ * was over. */
 struct lbw_done {
     uint64_t epoch;
-    uint32_t role;            /* enum lbw_done_role */
-    int64_t iterations;       /* really moved; may be fewer than asked for */
+    uint32_t role;      /* enum lbw_done_role */
+    int64_t iterations; /* really moved; may be fewer than asked for */
     int64_t bytes;
-    int64_t wall_ns;          /* SENT: from obeying to completion; RECEIVED: from the header to the last byte */
-    int64_t cpu_ns;           /* spent in the library for it */
+    int64_t
+        wall_ns; /* SENT: from obeying to completion; RECEIVED: from the header to the last byte */
+    int64_t cpu_ns; /* spent in the library for it */
 };
 
 enum lbw_report_flag {
-    LBW_DRY = 1,              /* nothing remains and the rank waits */
-    LBW_LOW = 2,              /* what remains will last less than low_ns: told once a pass */
+    LBW_DRY = 1, /* nothing remains and the rank waits */
+    LBW_LOW = 2, /* what remains will last less than low_ns: told once a pass */
 };
 
 struct lbw_report {
     uint32_t loop;
     int64_t pass;
-    uint32_t flags;           /* of enum lbw_report_flag */
-    int64_t now_ns;           /* this rank's monotonic clock, for durations only */
-    int64_t executed;         /* iterations of this pass executed here, in all */
-    int64_t remaining;        /* iterations of this pass remaining here, in all */
-    size_t nspans;            /* of the remaining: the LBW_SPANS_MAX last ones */
+    uint32_t flags;    /* of enum lbw_report_flag */
+    int64_t now_ns;    /* this rank's monotonic clock, for durations only */
+    int64_t executed;  /* iterations of this pass executed here, in all */
+    int64_t remaining; /* iterations of this pass remaining here, in all */
+    size_t nspans;     /* of the remaining: the LBW_SPANS_MAX last ones */
     struct lbx_span span[LBW_SPANS_MAX];
-    size_t nsamples;          /* what was executed since the last report */
+    size_t nsamples; /* what was executed since the last report */
     struct lbw_sample sample[LBW_SAMPLES_MAX];
     size_t ndone;
     struct lbw_done done[LBW_DONE_MAX];
-    int64_t wait_ns;          /* of this pass so far: waiting with nothing to do */
+    int64_t wait_ns; /* of this pass so far: waiting with nothing to do */
 };
 
 struct lbw_close {
@@ -111,9 +117,9 @@ struct lbw_start {
 
 struct lbw_instruct {
     uint32_t loop;
-    int64_t period_ns;        /* report again after so long; > 0 */
-    int64_t low_ns;           /* say LBW_LOW when what remains will last less; >= 0 */
-    int64_t chunk_ns;         /* hand out chunks of about so much time; > 0 */
+    int64_t period_ns; /* report again after so long; > 0 */
+    int64_t low_ns;    /* say LBW_LOW when what remains will last less; >= 0 */
+    int64_t chunk_ns;  /* hand out chunks of about so much time; > 0 */
 };
 
 struct lbw_move {
@@ -121,7 +127,7 @@ struct lbw_move {
     int64_t pass;
     uint64_t epoch;
     uint32_t dest;
-    int64_t first, last;      /* give away what remains of this span, and nothing else */
+    int64_t first, last; /* give away what remains of this span, and nothing else */
 };
 
 struct lbw_final {
@@ -145,7 +151,8 @@ struct lbw_rank_msg {
 
 /*
  * Append the body of a message (no frame) to out.
- * Returns 0, -EINVAL when a count is above its cap, -EMSGSIZE, -ENOMEM; out is unchanged on failure.
+ * Returns 0, -EINVAL when a count is above its cap, -EMSGSIZE, -ENOMEM; out is unchanged on
+ * failure.
  */
 int lbw_rank_encode(const struct lbw_rank_msg *msg, struct lbx_buf *out)
     __attribute__((warn_unused_result));
@@ -153,8 +160,8 @@ int lbw_rank_encode(const struct lbw_rank_msg *msg, struct lbx_buf *out)
 /*
  * Decode one body.
  * ret_msg[out]  filled, nothing borrowed; undefined on failure
- * Returns 0 or -EPROTO.  Every number is checked for what its comment says (counts <= caps, spans ascending and disjoint,
- * times >= 0, doubles finite).
+ * Returns 0 or -EPROTO.  Every number is checked for what its comment says (counts <= caps, spans
+ * ascending and disjoint, times >= 0, doubles finite).
  */
 int lbw_rank_decode(const uint8_t *body, size_t n, struct lbw_rank_msg *ret_msg)
     __attribute__((warn_unused_result));

@@ -1,0 +1,5 @@
+# Tests of wire/.
+check_PROGRAMS += tests/unit/wire/test_rank
+tests_unit_wire_test_rank_SOURCES = tests/unit/wire/test_rank.c
+tests_unit_wire_test_rank_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(MSGPACK_CFLAGS)
+tests_unit_wire_test_rank_LDADD = libwire.la $(CHECK_LIBS)

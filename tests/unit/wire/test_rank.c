@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wire/rank and wire/endpoint: what is encoded is decoded; everything else is refused. */
+#include "wire/rank.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/endpoint.h"
+#include "wire/flat.h"
+
+#define BODY_LIMIT 65536
+
+static int64_t random_i64(unsigned *seed)
+{
+    int64_t v = ((int64_t)rand_r(seed) << 31 | rand_r(seed)) >> (rand_r(seed) % 60);
+
+    return v < 0 ? -v : v;
+}
+
+static void fill_report(struct lbw_report *m, unsigned *seed)
+{
+    int64_t at = 0;
+
+    m->loop = (uint32_t)rand_r(seed);
+    m->pass = random_i64(seed);
+    m->flags = (uint32_t)rand_r(seed) % 4;
+    m->now_ns = random_i64(seed);
+    m->executed = random_i64(seed);
+    m->remaining = random_i64(seed);
+    m->wait_ns = random_i64(seed);
+    m->nspans = (size_t)rand_r(seed) % (LBW_SPANS_MAX + 1);
+    m->nsamples = (size_t)rand_r(seed) % (LBW_SAMPLES_MAX + 1);
+    m->ndone = (size_t)rand_r(seed) % (LBW_DONE_MAX + 1);
+    for (size_t i = 0; i < m->nspans; i++) {
+        m->span[i].first = at + rand_r(seed) % 1000;
+        at = m->span[i].last = m->span[i].first + rand_r(seed) % 100000;
+    }
+    for (size_t i = 0; i < m->nsamples; i++) {
+        m->sample[i].first = rand_r(seed);
+        m->sample[i].last = m->sample[i].first + rand_r(seed);
+        m->sample[i].wall_ns = random_i64(seed);
+        m->sample[i].cpu_ns = random_i64(seed);
+    }
+    for (size_t i = 0; i < m->ndone; i++)
+        m->done[i] = (struct lbw_done){(uint64_t)random_i64(seed), (uint32_t)rand_r(seed) % 3,
+                                       random_i64(seed),           random_i64(seed),
+                                       random_i64(seed),           random_i64(seed)};
+}
+
+/* One message of each type, with values that differ from field to field. */
+static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed)
+{
+    memset(m, 0, sizeof(*m));
+    m->type = type;
+    switch (type) {
+    case LBW_JOIN:
+        m->u.join = (struct lbw_join){7, 4242, "n3", 0.25};
+        break;
+    case LBW_OPEN:
+        m->u.open = (struct lbw_open){3, "rows of \"A\"", INT64_C(1) << 40, 8192, 5, 77};
+        break;
+    case LBW_REPORT:
+        fill_report(&m->u.report, seed);
+        break;
+    case LBW_CLOSE:
+        m->u.close = (struct lbw_close){1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+        break;
+    case LBW_START:
+        m->u.start = (struct lbw_start){9, "auto"};
+        break;
+    case LBW_INSTRUCT:
+        m->u.instruct = (struct lbw_instruct){2, 100000000, 0, 1};
+        break;
+    case LBW_MOVE:
+        m->u.move = (struct lbw_move){2, 11, UINT64_MAX, 3, 100, 1 << 30};
+        break;
+    case LBW_FINAL:
+        m->u.final = (struct lbw_final){4, 127};
+        break;
+    case LBW_LEAVE:
+    case LBW_BEAT:
+    case LBW_STOP:
+        break;
+    }
+}
+
+static const enum lbw_rank_type types[] = {LBW_JOIN,  LBW_OPEN,  LBW_REPORT,   LBW_CLOSE,
+                                           LBW_LEAVE, LBW_START, LBW_INSTRUCT, LBW_MOVE,
+                                           LBW_FINAL, LBW_BEAT,  LBW_STOP};
+
+START_TEST(decodes_what_it_encodes)
+{
+    static struct lbw_rank_msg in, out;
+    unsigned seed = (unsigned)_i;
+    struct lbx_buf b;
+
+    lbx_buf_init(&b, BODY_LIMIT);
+    for (size_t t = 0; t < sizeof(types) / sizeof(*types); t++) {
+        fill(&in, types[t], &seed);
+        memset(&out, 0, sizeof(out));
+        ck_assert_int_eq(lbw_rank_encode(&in, &b), 0);
+        ck_assert_int_eq(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
+        ck_assert_msg(memcmp(&in, &out, sizeof(in)) == 0, "type %d, seed %d", (int)types[t], _i);
+        lbx_buf_consume(&b, lbx_buf_len(&b));
+    }
+    lbx_buf_fini(&b);
+}
+END_TEST
+
+START_TEST(refuses_truncated_and_trailing)
+{
+    static struct lbw_rank_msg in, out;
+    unsigned seed = (unsigned)_i + 1000;
+    struct lbx_buf b;
+
+    lbx_buf_init(&b, BODY_LIMIT);
+    for (size_t t = 0; t < sizeof(types) / sizeof(*types); t++) {
+        fill(&in, types[t], &seed);
+        ck_assert_int_eq(lbw_rank_encode(&in, &b), 0);
+        for (size_t n = 0; n < lbx_buf_len(&b); n++)
+            ck_assert_int_lt(lbw_rank_decode(lbx_buf_data(&b), n, &out), 0);
+        ck_assert_int_eq(lbx_buf_append(&b, "", 1), 0);
+        ck_assert_int_lt(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
+        lbx_buf_consume(&b, lbx_buf_len(&b));
+    }
+    lbx_buf_fini(&b);
+}
+END_TEST
+
+/* A changed byte either fails or gives a message that encodes again: never out of bounds (run with
+ * sanitizers). */
+START_TEST(survives_changed_bytes)
+{
+    static struct lbw_rank_msg in, out;
+    unsigned seed = (unsigned)_i + 2000;
+    struct lbx_buf b, again;
+
+    lbx_buf_init(&b, BODY_LIMIT);
+    lbx_buf_init(&again, BODY_LIMIT);
+    for (size_t t = 0; t < sizeof(types) / sizeof(*types); t++) {
+        fill(&in, types[t], &seed);
+        ck_assert_int_eq(lbw_rank_encode(&in, &b), 0);
+        for (size_t i = 0; i < lbx_buf_len(&b); i++) {
+            uint8_t *p = lbx_buf_data(&b) + i, old = *p;
+
+            *p = (uint8_t)rand_r(&seed);
+            if (lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out) == 0)
+                ck_assert_int_eq(lbw_rank_encode(&out, &again), 0);
+            lbx_buf_consume(&again, lbx_buf_len(&again));
+            *p = old;
+        }
+        lbx_buf_consume(&b, lbx_buf_len(&b));
+    }
+    lbx_buf_fini(&b);
+    lbx_buf_fini(&again);
+}
+END_TEST
+
+START_TEST(refuses_what_cannot_be)
+{
+    static struct lbw_rank_msg m, out;
+    static const char *const bodies[] = {
+        "\x92\x02\x05",         /* another version */
+        "\x92\x01\x07",         /* no such type */
+        "\xdd\xff\xff\xff\xff", /* four thousand million fields */
+        "\x93\x01\x05\x00",     /* a field too many */
+        "\x91\x01",             /* no type */
+        "\x81\x01\x05",         /* a map */
+    };
+    struct lbx_buf b;
+
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++)
+        ck_assert_msg(
+            lbw_rank_decode((const uint8_t *)bodies[i], strlen(bodies[i]) + (i == 3), &out) < 0,
+            "body %zu", i);
+    lbx_buf_init(&b, BODY_LIMIT);
+    m.type = LBW_REPORT;
+    m.u.report.nspans = LBW_SPANS_MAX + 1;
+    ck_assert_int_eq(lbw_rank_encode(&m, &b), -EINVAL);
+    memset(&m, 0, sizeof(m));
+    m.type = LBW_REPORT;
+    m.u.report.nspans = 2;
+    m.u.report.span[0] = (struct lbx_span){10, 20};
+    m.u.report.span[1] = (struct lbx_span){19, 30}; /* overlaps */
+    ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
+    ck_assert_int_lt(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
+    lbx_buf_consume(&b, lbx_buf_len(&b));
+    memset(&m, 0, sizeof(m));
+    m.type = LBW_JOIN;
+    m.u.join.weight = -1;
+    ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
+    ck_assert_int_lt(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
+    lbx_buf_fini(&b);
+}
+END_TEST
+
+START_TEST(a_full_buffer_is_left_as_it_was)
+{
+    static struct lbw_rank_msg m;
+    unsigned seed = 1;
+    struct lbx_buf b;
+
+    fill(&m, LBW_OPEN, &seed);
+    lbx_buf_init(&b, 8);
+    ck_assert_int_eq(lbx_buf_append(&b, "abc", 3), 0);
+    ck_assert_int_eq(lbw_rank_encode(&m, &b), -EMSGSIZE);
+    ck_assert_uint_eq(lbx_buf_len(&b), 3);
+    ck_assert_int_eq(memcmp(lbx_buf_data(&b), "abc", 3), 0);
+    lbx_buf_fini(&b);
+}
+END_TEST
+
+START_TEST(endpoint_comes_back)
+{
+    struct lbw_endpoint e = {.port = 65535,
+                             .naddresses = 2,
+                             .context = "dev/12/0/0",
+                             .policy = "auto,report"},
+                        out;
+    struct lbx_buf b;
+
+    strcpy(e.address[0], "10.77.0.11");
+    strcpy(e.address[1], "fe80::1");
+    memset(e.key, 0xa5, sizeof(e.key));
+    memset(&out, 0, sizeof(out));
+    lbx_buf_init(&b, LBW_ENDPOINT_BYTES_MAX);
+    ck_assert_int_eq(lbw_endpoint_encode(&e, &b), 0);
+    ck_assert_int_eq(lbw_endpoint_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
+    ck_assert_int_eq(memcmp(&e, &out, sizeof(e)), 0);
+    for (size_t n = 0; n < lbx_buf_len(&b); n++)
+        ck_assert_int_lt(lbw_endpoint_decode(lbx_buf_data(&b), n, &out), 0);
+    lbx_buf_fini(&b);
+}
+END_TEST
+
+/* Integers of every width and sign go through; doubles that are no numbers do not. */
+START_TEST(flat_reads_all_integers)
+{
+    static const int64_t v[] = {0,     1,          127,       128,       255,      256, 65535,
+                                65536, UINT32_MAX, INT64_MAX, -1,        -32,      -33, -128,
+                                -129,  -32768,     -32769,    INT32_MIN, INT64_MIN};
+    struct lbw_writer w;
+    struct lbw_reader r;
+    struct lbx_buf b;
+    uint32_t type;
+
+    lbx_buf_init(&b, BODY_LIMIT);
+    lbw_write_begin(&w, &b, 3 + sizeof(v) / sizeof(*v), 1, 2);
+    for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++)
+        lbw_write_i64(&w, v[i]);
+    lbw_write_f64(&w, 0.0 / 0.0);
+    ck_assert_int_eq(lbw_write_end(&w), 0);
+    ck_assert_int_eq(lbw_read_begin(&r, lbx_buf_data(&b), lbx_buf_len(&b), 1, &type), 0);
+    ck_assert_uint_eq(type, 2);
+    for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++)
+        ck_assert_int_eq(lbw_read_i64(&r, INT64_MIN, INT64_MAX), v[i]);
+    ck_assert(!r.bad);
+    lbw_read_f64(&r, -1e300, 1e300);
+    ck_assert_int_lt(lbw_read_end(&r), 0);
+    lbx_buf_fini(&b);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("wire/rank");
+    TCase *tc = tcase_create("all");
+    SRunner *sr;
+    int failed;
+
+    tcase_add_loop_test(tc, decodes_what_it_encodes, 0, 50);
+    tcase_add_loop_test(tc, refuses_truncated_and_trailing, 0, 5);
+    tcase_add_loop_test(tc, survives_changed_bytes, 0, 20);
+    tcase_add_test(tc, refuses_what_cannot_be);
+    tcase_add_test(tc, a_full_buffer_is_left_as_it_was);
+    tcase_add_test(tc, endpoint_comes_back);
+    tcase_add_test(tc, flat_reads_all_integers);
+    suite_add_tcase(s, tc);
+    sr = srunner_create(s);
+    srunner_run_all(sr, CK_NORMAL);
+    failed = srunner_ntests_failed(sr);
+    srunner_free(sr);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
