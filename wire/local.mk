@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libwire.la
 libwire_la_SOURCES = \
 	wire/endpoint.c wire/endpoint.h \
 	wire/flat.c wire/flat.h \
+	wire/local.c wire/local.h \
 	wire/rank.c wire/rank.h
 libwire_la_CFLAGS = $(LB_CFLAGS) $(MSGPACK_CFLAGS)
 libwire_la_LIBADD = libcommon.la $(MSGPACK_LIBS)
