@@ -5,4 +5,4 @@ libpolicy_la_SOURCES = \
 	policy/nearest.c policy/nearest.h \
 	policy/registry.c policy/registry.h
 libpolicy_la_CFLAGS = $(LB_CFLAGS)
-libpolicy_la_LIBADD = libcommon.la -lm
+libpolicy_la_LIBADD = -lm

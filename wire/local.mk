@@ -6,4 +6,4 @@ libwire_la_SOURCES = \
 	wire/local.c wire/local.h \
 	wire/rank.c wire/rank.h
 libwire_la_CFLAGS = $(LB_CFLAGS) $(MSGPACK_CFLAGS)
-libwire_la_LIBADD = libcommon.la $(MSGPACK_LIBS)
+libwire_la_LIBADD = $(MSGPACK_LIBS)

@@ -1,0 +1,23 @@
+# slurm_plugin/: the SPANK plugin lb.so.
+slurmplugin_LTLIBRARIES = lb.la
+noinst_LTLIBRARIES += libplugin.la
+libplugin_la_SOURCES = \
+	slurm_plugin/allocator.c \
+	slurm_plugin/balancer.c slurm_plugin/balancer.h \
+	slurm_plugin/child.c slurm_plugin/child.h \
+	slurm_plugin/config.c slurm_plugin/config.h \
+	slurm_plugin/local.c \
+	slurm_plugin/options.c slurm_plugin/options.h \
+	slurm_plugin/plugin.c slurm_plugin/plugin.h \
+	slurm_plugin/remote.c
+libplugin_la_CFLAGS = $(LB_CFLAGS)
+
+# -z now: what Slurm lacks is found when the plugin is loaded, where it costs no job.  Slurm's own functions are in the
+# programs that load it, and Slurm has no library of them to link with: -z defs would refuse them, so that
+# tests/unit/slurm_plugin/symbols.sh compares what is undefined with a list.
+lb_la_SOURCES =
+lb_la_LIBADD = libplugin.la libwire.la libpolicy.la libcommon.la
+lb_la_LDFLAGS = $(LB_LDFLAGS) -module -avoid-version -Wl,--gc-sections -Wl,--as-needed \
+	-Wl,--version-script=$(srcdir)/slurm_plugin/lb.map
+lb_la_DEPENDENCIES = $(lb_la_LIBADD) slurm_plugin/lb.map
+EXTRA_DIST += slurm_plugin/lb.map

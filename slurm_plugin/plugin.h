@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of the SPANK plugin share.  Every hook returns ESPANK_SUCCESS whatever happens,
+ * has one deadline for all that it does, and leaves no thread, signal state or inheritable
+ * descriptor behind: see docs/man/spank_lb.8.
+ */
+#ifndef LBS_PLUGIN_H
+#define LBS_PLUGIN_H
+
+#include <slurm/spank.h>
+
+#include "slurm_plugin/config.h"
+#include "slurm_plugin/options.h"
+
+/*
+ * One process loads the plugin for one purpose (srun, sbatch, salloc, or the slurmstepd of one
+ * step), and Slurm gives its hooks no place to keep anything: so there is one of these in a
+ * process.
+ */
+struct lbs_plugin {
+    struct lbs_config config;
+    bool off; /* switched off by the site, or misconfigured: the option is taken and nothing is done
+               */
+    struct lbs_choice option; /* of --lb; unset when it was not given */
+};
+
+extern struct lbs_plugin lbs_plugin;
+
+/* local.c: in srun. */
+void lbs_local_post_opt(void);
+
+/* allocator.c: in salloc and sbatch. */
+void lbs_allocator_post_opt(void);
+
+/* options.c: judge SLURM_LB before anything is submitted; says what is wrong and ends the client
+ * when it is. */
+void lbs_options_check_environment(void);
+
+/* remote.c: in slurmstepd. */
+void lbs_remote_user_init(spank_t spank);
+void lbs_remote_task_exit(spank_t spank);
+void lbs_remote_exit(void);
+
+#endif

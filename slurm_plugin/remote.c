@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * In slurmstepd: tells the tasks their policy and what this host is worth, tells lbd that they
+ * begin and end, and keeps the step's balancer on the host of task 0.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "common/clock.h"
+#include "slurm_plugin/balancer.h"
+#include "slurm_plugin/plugin.h"
+#include "wire/local.h"
+
+#define STEP_SPECIAL 0xfffffff0u /* from here on: batch script, extern, interactive, pending */
+#define HANDED_ON 5
+#define HANDED_ON_MAX 320
+
+/* What this slurmstepd's step came to; see struct lbs_plugin for why it is static. */
+static struct {
+    bool on;
+    bool lbd_answers; /* so far: once it did not, it is not waited for again */
+    bool interrupted; /* a task was ended by a signal */
+    uint32_t jobid, stepid, ntasks, nexited;
+    struct lbs_balancer balancer;
+} step;
+
+/* Too large for a stack that is not ours; hooks run in one thread. */
+static struct lbw_local_msg request, answer;
+
+/* Precedence: option, SLURM_LB of the step's environment, the site's default. */
+static struct lbs_choice choose(spank_t spank)
+{
+    struct lbs_choice choice = lbs_plugin.option;
+    char text[LBS_TEXT_MAX];
+    struct lbx_error err;
+
+    if (choice.wish != LBS_UNSET)
+        return choice;
+    if (spank_getenv(spank, "SLURM_LB", text, sizeof(text)) == ESPANK_SUCCESS) {
+        /* judged by srun before; a wrong one comes from a host without the plugin */
+        if (lbs_choice_parse(text, &choice, &err) < 0)
+            slurm_verbose("lb: SLURM_LB is ignored: %s", err.text);
+        return choice;
+    }
+    if (lbs_plugin.config.policy[0] != '\0' &&
+        lbs_choice_parse(lbs_plugin.config.policy, &choice, &err) < 0)
+        slurm_verbose("lb: the site's policy is ignored: %s", err.text);
+    return choice;
+}
+
+static void set_task_env(spank_t spank, const char *name, const char *value)
+{
+    if (spank_setenv(spank, name, value, 1) != ESPANK_SUCCESS)
+        slurm_verbose("lb: %s could not be set", name);
+}
+
+/* Variables that a step within a step inherits, and which speak of the outer one's balancer and
+ * host. */
+static void unset_stale(spank_t spank)
+{
+    static const char *const name[] = {"LB_BALANCER_DIR", "LB_HOST_SPEED"};
+
+    for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
+        (void)spank_unsetenv(spank, name[i]);
+}
+
+static int ask_lbd(int64_t deadline_ns)
+{
+    int rc = lbw_local_ask(lbs_plugin.config.socket, &request, deadline_ns, &answer);
+
+    if (rc < 0) {
+        slurm_verbose("lb: lbd does not answer at %s: %s", lbs_plugin.config.socket, strerror(-rc));
+        step.lbd_answers = false;
+    }
+    return rc;
+}
+
+static void tell_host_speed(spank_t spank, int64_t deadline_ns)
+{
+    const struct lbw_local_host *h = &answer.u.hosts.host[0];
+    char text[96];
+
+    memset(&request, 0, sizeof(request));
+    request.type = LBW_L_SELF;
+    if (ask_lbd(deadline_ns) < 0 || answer.type != LBW_L_HOSTS || answer.u.hosts.n != 1)
+        return;
+    snprintf(text, sizeof(text), "%.6g:%.6g:%.6g", h->core_speed, h->capacity, h->hardware);
+    set_task_env(spank, "LB_HOST_SPEED", text);
+}
+
+static void notify(uint32_t begin, int64_t deadline_ns)
+{
+    if (!step.lbd_answers)
+        return;
+    memset(&request, 0, sizeof(request));
+    request.type = LBW_L_NOTICE;
+    request.u.notice.begin = begin;
+    request.u.notice.jobid = step.jobid;
+    request.u.notice.stepid = step.stepid;
+    request.u.notice.ntasks = step.ntasks;
+    (void)ask_lbd(deadline_ns);
+}
+
+/* What of the step's environment the balancer's figures are labelled with. */
+static void hand_on(spank_t spank, char (*text)[HANDED_ON_MAX], const char **ret_env)
+{
+    static const char *const name[HANDED_ON] = {"SLURM_CLUSTER_NAME", "SLURM_JOB_ACCOUNT",
+                                                "SLURM_JOB_PARTITION", "SLURM_JOB_USER",
+                                                "SLURMD_NODENAME"};
+    size_t n = 0;
+
+    for (size_t i = 0; i < HANDED_ON; i++) {
+        int used = snprintf(text[n], HANDED_ON_MAX, "%s=", name[i]);
+
+        if (spank_getenv(spank, name[i], text[n] + used, HANDED_ON_MAX - used) == ESPANK_SUCCESS) {
+            ret_env[n] = text[n];
+            n++;
+        }
+    }
+    ret_env[n] = NULL;
+}
+
+static void start_balancer(spank_t spank, const char *policy)
+{
+    char text[HANDED_ON][HANDED_ON_MAX];
+    const char *env[HANDED_ON + 1];
+    struct lbs_balancer_job job = {.path = lbs_plugin.config.balancer,
+                                   .socket = lbs_plugin.config.socket,
+                                   .policy = policy,
+                                   .jobid = step.jobid,
+                                   .stepid = step.stepid,
+                                   .env = env};
+    struct lbx_error err;
+    gid_t *groups = NULL;
+    int ngroups = 0;
+
+    if (spank_get_item(spank, S_JOB_UID, &job.user.uid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_GID, &job.user.gid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_SUPPLEMENTARY_GIDS, &groups, &ngroups) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &job.ntasks) != ESPANK_SUCCESS ||
+        ngroups < 0 || (ngroups > 0 && !groups))
+        return;
+    if (spank_get_item(spank, S_SLURM_RESTART_COUNT, &job.restarts) != ESPANK_SUCCESS)
+        job.restarts = 0;
+    job.user.groups = groups;
+    job.user.ngroups = (size_t)ngroups;
+    hand_on(spank, text, env);
+    if (lbs_balancer_start(&job, &step.balancer, &err) < 0) {
+        slurm_spank_log("lb: the loops will not be balanced: %s", err.text);
+        return;
+    }
+    set_task_env(spank, "LB_BALANCER_DIR", step.balancer.dir);
+}
+
+static bool is_host_of_task_0(spank_t spank)
+{
+    uint32_t local;
+
+    return spank_get_item(spank, S_JOB_GLOBAL_TO_LOCAL_ID, 0, &local) == ESPANK_SUCCESS;
+}
+
+void lbs_remote_user_init(spank_t spank)
+{
+    int64_t deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns;
+    struct lbs_choice choice;
+    char policy[LBS_TEXT_MAX];
+
+    if (step.on || spank_get_item(spank, S_JOB_ID, &step.jobid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_STEPID, &step.stepid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step.ntasks) != ESPANK_SUCCESS ||
+        step.stepid >= STEP_SPECIAL)
+        return;
+    unset_stale(spank);
+    choice = choose(spank);
+    if (choice.wish == LBS_OFF)
+        set_task_env(spank, "LB_POLICY", "off");
+    if (choice.wish != LBS_ON ||
+        lbp_params_print(&choice.params, policy, sizeof(policy)) >= (int)sizeof(policy))
+        return;
+    step.on = true;
+    step.lbd_answers = true;
+    set_task_env(spank, "LB_POLICY", policy);
+    if (is_host_of_task_0(spank))
+        start_balancer(spank, policy);
+    tell_host_speed(spank, deadline_ns);
+    notify(1, deadline_ns);
+}
+
+/* The ranks of this host are gone, rank 0 among them: what the balancer's end says of them can
+ * still be told. */
+static void end_balancer(int64_t deadline_ns)
+{
+    int status = 0;
+
+    if (lbs_balancer_ask(&step.balancer, deadline_ns, &status) < 0)
+        return;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == LBS_EXIT_NOBODY && !step.interrupted)
+        slurm_spank_log("lb: the program knows nothing of lb.h: its tasks were placed, and "
+                        "its loops were not balanced");
+}
+
+void lbs_remote_task_exit(spank_t spank)
+{
+    int64_t deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns;
+    int status = 0;
+
+    if (!step.on)
+        return;
+    if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) == ESPANK_SUCCESS && WIFSIGNALED(status))
+        step.interrupted = true;
+    if (++step.nexited < step.ntasks)
+        return;
+    end_balancer(deadline_ns);
+    notify(0, deadline_ns);
+}
+
+void lbs_remote_exit(void)
+{
+    int64_t deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns;
+    int status = 0;
+
+    if (!step.on)
+        return;
+    step.on = false;
+    (void)lbs_balancer_end(&step.balancer, deadline_ns, &status);
+    if (step.nexited < step.ntasks) /* the tasks were never started, or not all */
+        notify(0, deadline_ns);
+}
