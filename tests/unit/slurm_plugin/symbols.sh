@@ -49,5 +49,5 @@ failed=0
 check "$lib" || failed=1
 planted 'int no_such_function(void); int slurm_spank_init(void) { return no_such_function(); }' '^no_such_function' || failed=1
 planted 'int getaddrinfo(); int slurm_spank_init(void) { return getaddrinfo(); }' 'never may' || failed=1
-planted 'int lbs_leaked(void) { return 0; }' '^> lbs_leaked' || failed=1
+planted 'int close(int); int lbs_leaked(void) { return close(9); }' '^> lbs_leaked' || failed=1
 exit $failed
