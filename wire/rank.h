@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages between a rank (libclient) and its step's balancer (lbd/balancer), as msgpack arrays in
- * the frames of common/frame.h.  First element: protocol version; second: type; then the fields in
- * the order given here. A decoder refuses another version, a wrong type or count of fields,
- * trailing bytes, and any size above its cap.
+ * Messages between a rank (libclient) and its step's balancer (lbd/balancer), as msgpack arrays in the frames of
+ * common/frame.h.  First element: protocol version; second: type; then the fields in the order given here.
+ * A decoder refuses another version, a wrong type or count of fields, trailing bytes, and any size above its cap.
  *
  * What the words mean:
  *   pass       one run through all iterations of a loop, 0, 1, ...
- *   owned      a rank's iterations of the loop, done or not; all ranks' owned sets partition [0, n)
- * at any moment, but for iterations that are travelling remaining  the owned iterations not handed
- * to the program in this pass epoch      number of a move instruction, unique and ascending within
- * a job; a rank obeys an epoch once
+ *   owned      a rank's iterations of the loop, done or not; all ranks' owned sets partition [0, n) at any moment, but for
+ *              iterations that are travelling
+ *   remaining  the owned iterations not handed to the program in this pass
+ *   epoch      number of a move instruction, ascending within a loop; a rank obeys only one newer than its last
  */
 #ifndef LBW_RANK_H
 #define LBW_RANK_H
@@ -40,10 +39,9 @@ enum lbw_rank_type {
     LBW_START = 32, /* once, when all ranks have joined */
     LBW_INSTRUCT,   /* when to report next */
     LBW_MOVE,       /* give iterations away */
-    LBW_FINAL, /* no more moves in this pass of this loop: a rank that runs dry closes it with the
-                  others */
-    LBW_BEAT,  /* nothing else was sent for a quarter of a second */
-    LBW_STOP,  /* balancing is over for this job (a rank was lost, or an error); go on alone */
+    LBW_FINAL, /* no more moves in this pass of this loop: a rank that runs dry closes it with the others */
+    LBW_BEAT, /* nothing else was sent for a quarter of a second */
+    LBW_STOP, /* balancing is over for this job (a rank was lost, or an error); go on alone */
 };
 
 struct lbw_join {
@@ -57,8 +55,8 @@ struct lbw_open {
     uint32_t loop; /* 0, 1, ... in order of opening, the same on all ranks */
     char name[LBW_NAME_MAX];
     int64_t n;
-    int64_t row_bytes; /* of all arrays together: bytes that travel with one iteration (sent again
-                          when arrays are added) */
+    int64_t
+        row_bytes; /* of all arrays together: bytes that travel with one iteration (sent again when arrays are added) */
     int64_t owned_first, owned_last; /* first block of this rank */
 };
 
@@ -71,8 +69,7 @@ struct lbw_sample {
 
 enum lbw_done_role { LBW_SENT = 0, LBW_RECEIVED = 1, LBW_REFUSED = 2 };
 
-/* How an epoch ended on this rank.  REFUSED: the source had nothing left of the span, or the pass
- * was over. */
+/* How an epoch ended on this rank.  REFUSED: the source had nothing left of the span, or the pass was over. */
 struct lbw_done {
     uint64_t epoch;
     uint32_t role;      /* enum lbw_done_role */
@@ -151,8 +148,7 @@ struct lbw_rank_msg {
 
 /*
  * Append the body of a message (no frame) to out.
- * Returns 0, -EINVAL when a count is above its cap, -EMSGSIZE, -ENOMEM; out is unchanged on
- * failure.
+ * Returns 0, -EINVAL when a count is above its cap, -EMSGSIZE, -ENOMEM; out is unchanged on failure.
  */
 int lbw_rank_encode(const struct lbw_rank_msg *msg, struct lbx_buf *out)
     __attribute__((warn_unused_result));
@@ -160,8 +156,8 @@ int lbw_rank_encode(const struct lbw_rank_msg *msg, struct lbx_buf *out)
 /*
  * Decode one body.
  * ret_msg[out]  filled, nothing borrowed; undefined on failure
- * Returns 0 or -EPROTO.  Every number is checked for what its comment says (counts <= caps, spans
- * ascending and disjoint, times >= 0, doubles finite).
+ * Returns 0 or -EPROTO.  Every number is checked for what its comment says (counts <= caps, spans ascending and disjoint,
+ * times >= 0, doubles finite).
  */
 int lbw_rank_decode(const uint8_t *body, size_t n, struct lbw_rank_msg *ret_msg)
     __attribute__((warn_unused_result));

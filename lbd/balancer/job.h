@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One job step's balancing: which ranks have joined, which loops are open, and the way between the ranks' messages and the
+ * pure policy of policy/balance.h.  Balancing needs all ranks: when one is lost it stops for the job, and every rank goes on
+ * with what it has.
+ */
+#ifndef LBD_JOB_H
+#define LBD_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "policy/registry.h"
+#include "wire/endpoint.h"
+
+struct lbd_job;
+
+struct lbd_job_config {
+    uint32_t nranks_most; /* a job with more is refused */
+    struct lbp_params params;
+    const struct lbw_endpoint *endpoint; /* borrowed */
+    void (*over)(void *arg); /* called once, from the loop: all ranks left, or balancing stopped */
+    void *arg;
+};
+
+/* *ret is owned by the caller.  Returns 0 or -ENOMEM. */
+int lbd_job_create(uv_loop_t *loop, const struct lbd_job_config *config, struct lbd_job **ret)
+    __attribute__((warn_unused_result));
+
+/* A connection to the balancer's port; fd is transferred. */
+void lbd_job_accept(struct lbd_job *j, int fd);
+
+/* Tell the ranks that it is over, and close.  why: for the log; NULL when nothing is wrong. */
+void lbd_job_stop(struct lbd_job *j, const char *why);
+
+bool lbd_job_joined(const struct lbd_job *j); /* whether any rank ever joined */
+
+void lbd_job_destroy(struct lbd_job *j); /* after the loop has run out of handles; NULL is fine */
+
+#endif

@@ -1,0 +1,11 @@
+# lb-balancer: one a job step, as the user.
+pkglibexec_PROGRAMS += lb-balancer
+lb_balancer_SOURCES = \
+	lbd/balancer/addresses.c lbd/balancer/addresses.h \
+	lbd/balancer/handover.c lbd/balancer/handover.h \
+	lbd/balancer/job.c lbd/balancer/job.h \
+	lbd/balancer/loops.c lbd/balancer/loops.h \
+	lbd/balancer/main.c \
+	lbd/balancer/peer.c lbd/balancer/peer.h
+lb_balancer_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS) $(SODIUM_CFLAGS) $(MSGPACK_CFLAGS)
+lb_balancer_LDADD = libpolicy.la libwire.la libcommon.la $(UV_LIBS) $(SODIUM_LIBS)

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loops of a job. */
+#include "lbd/balancer/loops.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/balance.h"
+
+#define LOOPS_MAX 4096 /* open at a time: what a rank's OPENs may make us allocate */
+
+struct loop {
+    uint32_t id;
+    char name[LBW_NAME_MAX];
+    int64_t n;
+    struct lbw_open *open; /* [nranks] as each rank last told */
+    bool *opened, *joined; /* [nranks] */
+    uint32_t nopened, nclosed;
+    struct lbp_balance *balance; /* from the first report on */
+    struct loop *next;
+};
+
+struct lbd_loops {
+    struct lbd_loops_config config;
+    double *weight;
+    struct loop *first;
+    size_t nloops;
+    struct lbp_actions actions;
+};
+
+static void free_loop(struct loop *p)
+{
+    if (!p)
+        return;
+    lbp_balance_destroy(p->balance);
+    free(p->open);
+    free(p->opened);
+    free(p->joined);
+    free(p);
+}
+
+int lbd_loops_create(const struct lbd_loops_config *config, struct lbd_loops **ret)
+{
+    struct lbd_loops *l = calloc(1, sizeof(*l));
+
+    if (!l)
+        return -ENOMEM;
+    l->config = *config;
+    l->config.weight = NULL;
+    if (config->weight) {
+        l->weight = calloc(config->nranks, sizeof(*l->weight));
+        if (!l->weight) {
+            free(l);
+            return -ENOMEM;
+        }
+        memcpy(l->weight, config->weight, config->nranks * sizeof(*l->weight));
+    }
+    *ret = l;
+    return 0;
+}
+
+void lbd_loops_destroy(struct lbd_loops *l)
+{
+    if (!l)
+        return;
+    while (l->first) {
+        struct loop *p = l->first;
+
+        l->first = p->next;
+        free_loop(p);
+    }
+    lbp_actions_fini(&l->actions);
+    free(l->weight);
+    free(l);
+}
+
+static struct loop *find_loop(struct lbd_loops *l, uint32_t id)
+{
+    for (struct loop *p = l->first; p; p = p->next)
+        if (p->id == id)
+            return p;
+    return NULL;
+}
+
+static struct loop *add_loop(struct lbd_loops *l, const struct lbw_open *open)
+{
+    struct loop *p = calloc(1, sizeof(*p));
+
+    if (!p)
+        return NULL;
+    p->open = calloc(l->config.nranks, sizeof(*p->open));
+    p->opened = calloc(l->config.nranks, sizeof(*p->opened));
+    p->joined = calloc(l->config.nranks, sizeof(*p->joined));
+    if (!p->open || !p->opened || !p->joined) {
+        free_loop(p);
+        return NULL;
+    }
+    p->id = open->loop;
+    p->n = open->n;
+    memcpy(p->name, open->name, sizeof(p->name));
+    p->next = l->first;
+    l->first = p;
+    l->nloops++;
+    return p;
+}
+
+static void remove_loop(struct lbd_loops *l, struct loop *p)
+{
+    struct loop **at = &l->first;
+
+    while (*at != p)
+        at = &(*at)->next;
+    *at = p->next;
+    l->nloops--;
+    free_loop(p);
+}
+
+/* Turn what the policy decided into messages. */
+static void carry_out(struct lbd_loops *l, const struct loop *p)
+{
+    static struct lbw_rank_msg msg; /* large; the daemon has one thread */
+
+    for (size_t i = 0; i < l->actions.n; i++) {
+        const struct lbp_action *a = &l->actions.action[i];
+
+        switch (a->type) {
+        case LBP_MOVE:
+            msg.type = LBW_MOVE;
+            msg.u.move = (struct lbw_move){p->id, a->pass, a->epoch, a->dest, a->first, a->last};
+            l->config.send(l->config.arg, a->rank, &msg);
+            break;
+        case LBP_INSTRUCT:
+            msg.type = LBW_INSTRUCT;
+            msg.u.instruct = (struct lbw_instruct){p->id, a->period_ns, a->low_ns, a->chunk_ns};
+            l->config.send(l->config.arg, a->rank, &msg);
+            break;
+        case LBP_FINAL:
+            msg.type = LBW_FINAL;
+            msg.u.final = (struct lbw_final){p->id, a->pass};
+            for (uint32_t r = 0; r < l->config.nranks; r++)
+                l->config.send(l->config.arg, r, &msg);
+            break;
+        }
+    }
+    l->actions.n = 0;
+}
+
+/* An OPEN may come again, with other arrays, as long as the loop has not started. */
+static int take_open(struct lbd_loops *l, uint32_t rank, const struct lbw_open *open,
+                     struct lbx_error *err)
+{
+    struct loop *p = find_loop(l, open->loop);
+
+    if (!p && l->nloops >= LOOPS_MAX)
+        return lbx_error_set(err, -EPROTO, "rank %" PRIu32 " opens more than %d loops at a time",
+                             rank, LOOPS_MAX);
+    if (!p && !(p = add_loop(l, open)))
+        return lbx_error_set(err, -ENOMEM, "no memory for loop \"%s\"", open->name);
+    if (p->n != open->n)
+        return lbx_error_set(err, -EPROTO,
+                             "rank %" PRIu32 " opens loop \"%s\" with %" PRId64
+                             " iterations, others with %" PRId64,
+                             rank, open->name, open->n, p->n);
+    if (p->joined[rank])
+        return lbx_error_set(err, -EPROTO, "rank %" PRIu32 " opens loop \"%s\" after it began",
+                             rank, open->name);
+    if (!p->opened[rank])
+        p->nopened++;
+    p->opened[rank] = true;
+    p->open[rank] = *open;
+    return 0;
+}
+
+static int begin_balance(struct lbd_loops *l, struct loop *p, uint32_t rank, int64_t now_ns,
+                         struct lbx_error *err)
+{
+    struct lbp_balance_config config = {
+        .nranks = l->config.nranks,
+        .n = p->n,
+        .row_bytes = p->open[rank].row_bytes,
+        .weight = l->weight,
+        .params = l->config.params,
+        .t_interact_ns = l->config.t_interact_ns,
+        .first_epoch = 1,
+    };
+
+    return lbp_balance_create(&config, now_ns, &p->balance, err);
+}
+
+/* The wire's lists have the shape of the policy's; only the types differ. */
+static int take_report(struct lbd_loops *l, uint32_t rank, const struct lbw_report *m,
+                       int64_t now_ns, struct lbx_error *err)
+{
+    static struct lbp_sample sample[LBW_SAMPLES_MAX]; /* one thread */
+    static struct lbp_done done[LBW_DONE_MAX];
+    struct loop *p = find_loop(l, m->loop);
+    struct lbp_report report;
+    int rc = 0;
+
+    if (!p || !p->opened[rank])
+        return lbx_error_set(err, -EPROTO, "rank %" PRIu32 " reports of a loop it has not opened",
+                             rank);
+    for (size_t i = 0; i < m->nsamples; i++)
+        sample[i] = (struct lbp_sample){m->sample[i].first, m->sample[i].last, m->sample[i].wall_ns,
+                                        m->sample[i].cpu_ns};
+    for (size_t i = 0; i < m->ndone; i++)
+        done[i] = (struct lbp_done){m->done[i].epoch,      (enum lbp_done_role)m->done[i].role,
+                                    m->done[i].iterations, m->done[i].bytes,
+                                    m->done[i].wall_ns,    m->done[i].cpu_ns};
+    report = (struct lbp_report){
+        .rank = rank,
+        .pass = m->pass,
+        .dry = (m->flags & LBW_DRY) != 0,
+        .low = (m->flags & LBW_LOW) != 0,
+        .executed = m->executed,
+        .remaining = m->remaining,
+        .span = m->span,
+        .nspans = m->nspans,
+        .sample = sample,
+        .nsamples = m->nsamples,
+        .done = done,
+        .ndone = m->ndone,
+    };
+    if (!p->balance)
+        rc = begin_balance(l, p, rank, now_ns, err);
+    if (rc == 0 && !p->joined[rank]) {
+        rc = lbp_balance_join(p->balance, rank, p->open[rank].owned_first, p->open[rank].owned_last,
+                              now_ns, &l->actions);
+        p->joined[rank] = true;
+    }
+    if (rc == 0)
+        rc = lbp_balance_report(p->balance, &report, now_ns, &l->actions);
+    if (rc < 0)
+        return lbx_error_set(err, rc == -EINVAL ? -EPROTO : rc,
+                             "loop \"%s\": rank %" PRIu32 " reports what cannot be", p->name, rank);
+    carry_out(l, p);
+    return 0;
+}
+
+static int take_close(struct lbd_loops *l, uint32_t rank, const struct lbw_close *m,
+                      struct lbx_error *err)
+{
+    struct loop *p = find_loop(l, m->loop);
+
+    if (!p || !p->opened[rank])
+        return lbx_error_set(err, -EPROTO, "rank %" PRIu32 " closes a loop that is not open", rank);
+    p->opened[rank] = false;
+    p->nopened--;
+    if (++p->nclosed == l->config.nranks)
+        remove_loop(l, p);
+    return 0;
+}
+
+int lbd_loops_message(struct lbd_loops *l, uint32_t rank, const struct lbw_rank_msg *msg,
+                      int64_t now_ns, struct lbx_error *err)
+{
+    switch (msg->type) {
+    case LBW_OPEN:
+        return take_open(l, rank, &msg->u.open, err);
+    case LBW_REPORT:
+        return take_report(l, rank, &msg->u.report, now_ns, err);
+    case LBW_CLOSE:
+        return take_close(l, rank, &msg->u.close, err);
+    default:
+        return lbx_error_set(err, -EPROTO, "rank %" PRIu32 " sends a message of type %d", rank,
+                             (int)msg->type);
+    }
+}
+
+int lbd_loops_tick(struct lbd_loops *l, int64_t now_ns, struct lbx_error *err)
+{
+    for (struct loop *p = l->first; p; p = p->next) {
+        int rc;
+
+        if (!p->balance || lbp_balance_wake_ns(p->balance) > now_ns)
+            continue;
+        rc = lbp_balance_tick(p->balance, now_ns, &l->actions);
+        if (rc < 0)
+            return lbx_error_set(err, rc, "loop \"%s\": no memory to plan", p->name);
+        carry_out(l, p);
+    }
+    return 0;
+}
+
+int64_t lbd_loops_wake_ns(const struct lbd_loops *l)
+{
+    int64_t wake_ns = INT64_MAX;
+
+    for (const struct loop *p = l->first; p; p = p->next) {
+        int64_t t = p->balance ? lbp_balance_wake_ns(p->balance) : INT64_MAX;
+
+        if (t < wake_ns)
+            wake_ns = t;
+    }
+    return wake_ns;
+}
