@@ -2,6 +2,7 @@
 /* Mutual proof of a shared key over a byte stream. */
 #include "common/auth.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sodium.h>
 #include <string.h>
@@ -13,7 +14,9 @@
 
 static const uint8_t magic[MAGIC_BYTES] = {'l', 'b', 'a', 'u', 't', 'h', 0, 1};
 
-enum { HELLO, ANSWER, CONFIRM, DONE };
+enum { HELLO, ANSWER, CONFIRM, DONE, REFUSED };
+
+_Static_assert(PROOF_BYTES == LBX_KEY_BYTES, "direction keys are derived as proofs are");
 
 int lbx_auth_setup(void)
 {
@@ -77,6 +80,7 @@ static void derive(const struct lbx_auth *a, const char *label, uint8_t ret_hash
     crypto_generichash_update(&st, a->nonce_c, sizeof(a->nonce_c));
     crypto_generichash_update(&st, id, sizeof(id));
     crypto_generichash_final(&st, ret_hash, PROOF_BYTES);
+    sodium_memzero(&st, sizeof(st));
 }
 
 static int send_hello(struct lbx_auth *a, struct lbx_buf *out)
@@ -164,8 +168,14 @@ int lbx_auth_step(struct lbx_auth *a, struct lbx_buf *in, struct lbx_buf *out)
             rc = check_answer(a, in, out);
         else if (a->state == CONFIRM && lbx_buf_len(in) >= PROOF_BYTES)
             rc = check_confirm(a, in);
+        else if (a->state == REFUSED)
+            rc = -EACCES;
         else
             return 0;
+    }
+    if (rc == -EACCES && a->state != REFUSED) {
+        lbx_auth_fini(a); /* the key has no use any more */
+        a->state = REFUSED;
     }
     return rc < 0 ? rc : 1;
 }
@@ -174,6 +184,7 @@ void lbx_auth_channel(const struct lbx_auth *a, struct lbx_channel *ret_channel)
 {
     uint8_t to_server[PROOF_BYTES], to_client[PROOF_BYTES];
 
+    assert(a->state == DONE);
     derive(a, "slurm-lb key to server", to_server);
     derive(a, "slurm-lb key to client", to_client);
     if (a->server)

@@ -46,15 +46,15 @@ void lbx_auth_fini(struct lbx_auth *a); /* wipes it; NULL is fine */
 
 /*
  * Go as far as the bytes in `in` allow, appending what is to be sent to `out`.  Call once at the
- * start (the server's first message needs no input) and whenever bytes have come. Returns 1 when
- * both sides are proved (bytes left in `in` belong to the frames), 0 when more bytes are needed,
- * -EACCES when the peer's proof or magic is wrong, -ENOMEM or -EMSGSIZE from out.  After an error:
- * close.
+ * start (the server's first message needs no input) and whenever bytes have come.
+ * Returns 1 when both sides are proved (bytes left in `in` belong to the frames), 0 when more bytes
+ * are needed, -EACCES when the peer's proof or magic is wrong (and for ever after), -ENOMEM or
+ * -EMSGSIZE from out (nothing is consumed; it may be called again).  After -EACCES: close.
  */
 int lbx_auth_step(struct lbx_auth *a, struct lbx_buf *in, struct lbx_buf *out)
     __attribute__((warn_unused_result));
 
-/* After lbx_auth_step returned 1: the keyed channel of this side. */
+/* Only after lbx_auth_step returned 1: the keyed channel of this side. */
 void lbx_auth_channel(const struct lbx_auth *a, struct lbx_channel *ret_channel);
 
 #endif

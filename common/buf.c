@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FIRST_BYTES 256
+
 void lbx_buf_init(struct lbx_buf *b, size_t limit_bytes)
 {
     assert(limit_bytes > 0);
@@ -33,32 +35,35 @@ uint8_t *lbx_buf_data(const struct lbx_buf *b)
     return b->base ? b->base + b->head : NULL;
 }
 
+/* Doubled until `need` fits, and never above the limit; need <= limit. */
+static size_t grown_size(const struct lbx_buf *b, size_t need)
+{
+    size_t size = b->size ? b->size : FIRST_BYTES;
+
+    while (size < need)
+        size = size > b->limit / 2 ? b->limit : size * 2;
+    return size < b->limit ? size : b->limit;
+}
+
 int lbx_buf_room(struct lbx_buf *b, size_t n, uint8_t **ret_room)
 {
     size_t len = lbx_buf_len(b);
-    size_t size = b->size ? b->size : 256;
     uint8_t *base;
 
-    if (n > b->limit || len > b->limit - n)
+    if (len > b->limit || n > b->limit - len)
         return -EMSGSIZE;
-    if (b->tail + n > b->size && b->head > 0) {
+    if (n > b->size - b->tail && b->head > 0) {
         memmove(b->base, b->base + b->head, len);
         b->head = 0;
         b->tail = len;
     }
-    if (len + n > b->size) {
-        while (size < len + n)
-            size *= 2;
+    if (n > b->size - b->tail || !b->base) {
+        size_t size = grown_size(b, len + n);
+
         base = realloc(b->base, size);
         if (!base)
             return -ENOMEM;
         b->base = base;
-        b->size = size;
-    }
-    if (!b->base) { /* n == 0 on an empty buffer */
-        b->base = malloc(size);
-        if (!b->base)
-            return -ENOMEM;
         b->size = size;
     }
     *ret_room = b->base + b->tail;

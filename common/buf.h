@@ -11,7 +11,7 @@ struct lbx_buf {
     size_t head;  /* first byte that is not consumed */
     size_t tail;  /* behind the last byte */
     size_t size;  /* bytes allocated */
-    size_t limit; /* most bytes that it may hold */
+    size_t limit; /* most bytes that it may hold, and allocate; may be set to another value > 0 */
 };
 
 /* limit_bytes: the most it will ever hold, > 0.  Allocates nothing. */
@@ -19,19 +19,21 @@ void lbx_buf_init(struct lbx_buf *b, size_t limit_bytes);
 void lbx_buf_fini(struct lbx_buf *b); /* NULL and repeated calls are fine */
 
 size_t lbx_buf_len(const struct lbx_buf *b);
-uint8_t *
-lbx_buf_data(const struct lbx_buf *b); /* borrowed until the next call that is not len or data */
+
+/* The first byte, borrowed until the next call that is not len or data; perhaps NULL when empty. */
+uint8_t *lbx_buf_data(const struct lbx_buf *b);
 
 /*
  * Make room for n bytes behind the end.
  * ret_room[out]  where to write, borrowed until the next call; call lbx_buf_wrote with what was
- * written Returns 0, -EMSGSIZE when the limit would be passed, -ENOMEM.
+ *                written, n at most
+ * Returns 0, -EMSGSIZE when the limit would be passed, -ENOMEM; on failure the bytes are unchanged.
  */
 int lbx_buf_room(struct lbx_buf *b, size_t n, uint8_t **ret_room)
     __attribute__((warn_unused_result));
 void lbx_buf_wrote(struct lbx_buf *b, size_t n);
 
-/* Append a copy.  Returns as lbx_buf_room. */
+/* Append a copy; data is not within b.  Returns as lbx_buf_room. */
 int lbx_buf_append(struct lbx_buf *b, const void *data, size_t n)
     __attribute__((warn_unused_result));
 

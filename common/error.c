@@ -7,29 +7,34 @@
 
 int lbx_error_set(struct lbx_error *err, int code, const char *fmt, ...)
 {
+    char text[LBX_ERROR_TEXT_MAX]; /* an argument may be err->text itself */
     va_list ap;
 
     if (!err)
         return code;
-    err->code = code;
     va_start(ap, fmt);
-    vsnprintf(err->text, sizeof(err->text), fmt, ap);
+    if (vsnprintf(text, sizeof(text), fmt, ap) < 0)
+        text[0] = '\0';
     va_end(ap);
+    err->code = code;
+    memcpy(err->text, text, strlen(text) + 1);
     return code;
 }
 
 void lbx_error_prefix(struct lbx_error *err, const char *fmt, ...)
 {
-    char old[LBX_ERROR_TEXT_MAX];
+    char text[LBX_ERROR_TEXT_MAX];
     size_t used;
     va_list ap;
 
     if (!err)
         return;
-    memcpy(old, err->text, sizeof(old));
     va_start(ap, fmt);
-    vsnprintf(err->text, sizeof(err->text), fmt, ap);
+    if (vsnprintf(text, sizeof(text), fmt, ap) < 0)
+        text[0] = '\0';
     va_end(ap);
-    used = strlen(err->text);
-    snprintf(err->text + used, sizeof(err->text) - used, ": %s", old);
+    used = strlen(text);
+    if (snprintf(text + used, sizeof(text) - used, ": %s", err->text) < 0)
+        text[used] = '\0';
+    memcpy(err->text, text, strlen(text) + 1);
 }

@@ -13,14 +13,15 @@ struct lbx_error {
 };
 
 /*
- * Record an error.  err may be NULL: then only the code is returned.
- * code[in]  negative errno
+ * Record an error in place of an older one.  err may be NULL: then only the code is returned.
+ * code[in]  negative errno;  fmt's arguments may be err->text.  A text too long is cut.
  * Returns code, so that a function can say `return lbx_error_set(err, -EINVAL, "...")`.
  */
 int lbx_error_set(struct lbx_error *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Put "prefix: " before the recorded text; the text is cut where it no longer fits. */
+/* Put "prefix: " before the recorded text, which is cut where it no longer fits.  The code stays.
+ * err may be NULL. */
 void lbx_error_prefix(struct lbx_error *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -9,8 +9,8 @@ enum lbx_log_level { LBX_LOG_ERROR = 3, LBX_LOG_WARNING = 4, LBX_LOG_INFO = 6, L
 /* ident is borrowed for good.  Lines above `most` are dropped; the default is LBX_LOG_INFO. */
 void lbx_log_open(const char *ident, enum lbx_log_level most);
 
-/* Control characters of the arguments are written as '?', so that nobody forges a line.
- * Thread-safe. */
+/* Control characters of the arguments are written as '?', so that nobody forges a line; what is
+ * longer than 1 KiB is cut.  Keeps errno.  Thread-safe. */
 void lbx_log(enum lbx_log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

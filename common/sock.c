@@ -40,6 +40,8 @@ static int make_tcp_address(const char *text, uint16_t port, struct sockaddr_sto
     struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ret_sa;
 
     memset(ret_sa, 0, sizeof(*ret_sa));
+    if (!text)
+        return -EINVAL;
     if (inet_pton(AF_INET, text, &v4->sin_addr) == 1) {
         v4->sin_family = AF_INET;
         v4->sin_port = htons(port);
@@ -86,7 +88,9 @@ int lbx_sock_listen_tcp(const char *address, uint16_t *port)
     if (address && *address)
         return listen_at(address, port);
     fd = listen_at("::", port);
-    return fd >= 0 ? fd : listen_at("0.0.0.0", port); /* a machine without IPv6 */
+    if (fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL) /* a machine without IPv6 */
+        fd = listen_at("0.0.0.0", port);
+    return fd;
 }
 
 static int make_unix_address(const char *path, struct sockaddr_un *ret_sa)
@@ -99,7 +103,7 @@ static int make_unix_address(const char *path, struct sockaddr_un *ret_sa)
     return 0;
 }
 
-/* Whether somebody listens there; a refused connection means a dead process's socket. */
+/* Whether somebody may listen there; a refused connection means a dead process's socket. */
 static bool is_served(const struct sockaddr_un *sa)
 {
     int fd = new_socket(AF_UNIX);
@@ -107,7 +111,8 @@ static bool is_served(const struct sockaddr_un *sa)
 
     if (fd < 0)
         return true;
-    served = connect(fd, (const struct sockaddr *)sa, sizeof(*sa)) == 0 || errno != ECONNREFUSED;
+    served = connect(fd, (const struct sockaddr *)sa, sizeof(*sa)) == 0 ||
+             (errno != ECONNREFUSED && errno != ENOENT);
     close(fd);
     return served;
 }
@@ -131,26 +136,43 @@ int lbx_sock_listen_unix(const char *path, mode_t mode)
         return fd;
     /* bound socket files take their mode from the descriptor: nobody slips in between bind and
      * chmod */
-    if (fchmod(fd, mode) < 0 || bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
-        chmod(path, mode) < 0 || listen(fd, BACKLOG) < 0)
+    if (fchmod(fd, mode) < 0 || bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
         return close_with(fd, errno);
+    if (chmod(path, mode) < 0 || listen(fd, BACKLOG) < 0) {
+        rc = errno;
+        unlink(path);
+        return close_with(fd, rc);
+    }
     return fd;
+}
+
+/* What is left until the deadline, rounded up, a minute at most: whoever waits looks again. */
+static int poll_timeout_ms(int64_t deadline_ns)
+{
+    int64_t now_ns = lbx_clock_mono_ns();
+
+    if (deadline_ns <= now_ns)
+        return 0;
+    if (deadline_ns - now_ns > 60 * LBX_NS_PER_S)
+        return 60000;
+    return (int)((deadline_ns - now_ns + LBX_NS_PER_MS - 1) / LBX_NS_PER_MS);
 }
 
 int lbx_sock_wait(int fd, short events, int64_t deadline_ns)
 {
     struct pollfd p = {.fd = fd, .events = events};
 
+    if (fd < 0)
+        return -EBADF;
     for (;;) {
-        int64_t left_ns = deadline_ns - lbx_clock_mono_ns();
-        int n =
-            poll(&p, 1, left_ns <= 0 ? 0 : (int)((left_ns + LBX_NS_PER_MS - 1) / LBX_NS_PER_MS));
+        int timeout_ms = poll_timeout_ms(deadline_ns);
+        int n = poll(&p, 1, timeout_ms);
 
         if (n > 0)
             return p.revents;
         if (n < 0 && errno != EINTR)
             return -errno;
-        if (left_ns <= 0)
+        if (timeout_ms == 0)
             return -ETIMEDOUT;
     }
 }
@@ -211,10 +233,15 @@ int lbx_sock_connect_unix(const char *path, int64_t deadline_ns)
 
 void lbx_sock_tune_tcp(int fd, unsigned timeout_ms)
 {
-    int one = 1;
+    int one = 1, idle_s = timeout_ms < 1000      ? 1
+                          : timeout_ms < 1000000 ? (int)(timeout_ms / 1000)
+                                                 : 1000;
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+    /* the system's keepalive begins after two hours, long after the job */
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle_s, sizeof(idle_s));
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof(timeout_ms));
 }
 
@@ -228,22 +255,22 @@ int lbx_sock_flush(int fd, struct lbx_buf *out)
         else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return 0;
         else if (n < 0 && errno != EINTR)
-            return -errno;
+            return errno == ECONNRESET ? -EPIPE : -errno;
     }
     return 0;
 }
 
 ssize_t lbx_sock_fill(int fd, struct lbx_buf *in)
 {
-    size_t want = FILL_BYTES, free_bytes = in->limit - lbx_buf_len(in);
+    size_t want = FILL_BYTES, len = lbx_buf_len(in);
     uint8_t *room;
     ssize_t n;
     int rc;
 
-    if (want > free_bytes)
-        want = free_bytes;
-    if (want == 0)
+    if (len >= in->limit)
         return -EMSGSIZE;
+    if (want > in->limit - len)
+        want = in->limit - len;
     rc = lbx_buf_room(in, want, &room);
     if (rc < 0)
         return rc;
@@ -256,5 +283,7 @@ ssize_t lbx_sock_fill(int fd, struct lbx_buf *in)
     }
     if (n == 0)
         return -EPIPE;
-    return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -errno;
+    if (errno == EAGAIN || errno == EWOULDBLOCK)
+        return 0;
+    return errno == ECONNRESET ? -EPIPE : -errno;
 }

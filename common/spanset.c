@@ -57,14 +57,19 @@ static size_t find_ending_after(const struct lbx_spanset *s, int64_t value)
     return lo;
 }
 
-/* Put `put` spans where `cut` spans stand at index i; room must be there. */
-static void splice(struct lbx_spanset *s, size_t i, size_t cut, const struct lbx_span *put,
-                   size_t nput)
+/* Put nput spans where `cut` spans stand at index i.  Returns 0, or -ENOMEM with nothing done. */
+static int splice(struct lbx_spanset *s, size_t i, size_t cut, const struct lbx_span *put,
+                  size_t nput)
 {
+    if (cut == 0 && nput == 0)
+        return 0;
+    if (reserve(s, s->n - cut + nput) < 0)
+        return -ENOMEM;
     memmove(s->span + i + nput, s->span + i + cut, (s->n - i - cut) * sizeof(*s->span));
     for (size_t k = 0; k < nput; k++)
         s->span[i + k] = put[k];
     s->n = s->n - cut + nput;
+    return 0;
 }
 
 int lbx_spanset_add(struct lbx_spanset *s, int64_t first, int64_t last)
@@ -76,8 +81,6 @@ int lbx_spanset_add(struct lbx_spanset *s, int64_t first, int64_t last)
         return -EINVAL;
     if (first == last)
         return 0;
-    if (reserve(s, s->n + 1) < 0)
-        return -ENOMEM;
     /* a span that ends exactly at first is adjacent and joins */
     i = first == INT64_MIN ? 0 : find_ending_after(s, first - 1);
     for (end = i; end < s->n && s->span[end].first <= last; end++) {
@@ -86,8 +89,7 @@ int lbx_spanset_add(struct lbx_spanset *s, int64_t first, int64_t last)
         if (s->span[end].last > all.last)
             all.last = s->span[end].last;
     }
-    splice(s, i, end - i, &all, 1);
-    return 0;
+    return splice(s, i, end - i, &all, 1);
 }
 
 int lbx_spanset_remove(struct lbx_spanset *s, int64_t first, int64_t last)
@@ -99,8 +101,6 @@ int lbx_spanset_remove(struct lbx_spanset *s, int64_t first, int64_t last)
         return -EINVAL;
     if (first == last)
         return 0;
-    if (reserve(s, s->n + 1) < 0)
-        return -ENOMEM;
     i = find_ending_after(s, first);
     for (end = i; end < s->n && s->span[end].first < last; end++) {
         if (s->span[end].first < first)
@@ -108,8 +108,7 @@ int lbx_spanset_remove(struct lbx_spanset *s, int64_t first, int64_t last)
         if (s->span[end].last > last)
             rest[nrest++] = (struct lbx_span){last, s->span[end].last};
     }
-    splice(s, i, end - i, rest, nrest);
-    return 0;
+    return splice(s, i, end - i, rest, nrest);
 }
 
 int64_t lbx_spanset_count(const struct lbx_spanset *s)
@@ -125,6 +124,8 @@ int64_t lbx_spanset_count_in(const struct lbx_spanset *s, int64_t first, int64_t
 {
     int64_t sum = 0;
 
+    if (first >= last)
+        return 0;
     for (size_t i = find_ending_after(s, first); i < s->n && s->span[i].first < last; i++) {
         int64_t a = s->span[i].first > first ? s->span[i].first : first;
         int64_t b = s->span[i].last < last ? s->span[i].last : last;
@@ -146,8 +147,9 @@ int lbx_spanset_intersect(const struct lbx_spanset *s, int64_t first, int64_t la
 {
     size_t i = find_ending_after(s, first), n = 0;
 
-    for (size_t k = i; k < s->n && s->span[k].first < last; k++)
-        n++;
+    if (first < last)
+        for (size_t k = i; k < s->n && s->span[k].first < last; k++)
+            n++;
     if (reserve(ret_out, n) < 0)
         return -ENOMEM;
     for (size_t k = 0; k < n; k++) {

@@ -32,27 +32,32 @@ void lbx_spanset_clear(struct lbx_spanset *s); /* empties it, keeps its memory *
 
 /*
  * Add [first, last), or take it away.  An empty span changes nothing; what is already there (or
- * already gone) stays so. Returns 0, -EINVAL when first > last, -ENOMEM (the set is unchanged).
- * O(number of spans).
+ * already gone) stays so.
+ * Returns 0, -EINVAL when first > last, -ENOMEM (the set is unchanged; only when the number of
+ * spans grows: taking away from an end of a span, or whole spans, never fails).  O(number of spans)
  */
 int lbx_spanset_add(struct lbx_spanset *s, int64_t first, int64_t last)
     __attribute__((warn_unused_result));
 int lbx_spanset_remove(struct lbx_spanset *s, int64_t first, int64_t last)
     __attribute__((warn_unused_result));
 
-/* How many integers are in the set; in all, and of [first, last). */
+/*
+ * How many integers are in the set; in all, and of [first, last), 0 when first >= last.
+ * The caller sees to it that the number fits (sets of integers >= 0 always do).
+ */
 int64_t lbx_spanset_count(const struct lbx_spanset *s);
 int64_t lbx_spanset_count_in(const struct lbx_spanset *s, int64_t first, int64_t last);
 bool lbx_spanset_contains(const struct lbx_spanset *s, int64_t value);
 
 /*
- * ret_out becomes the part of s inside [first, last); ret_out must be initialised and not s.
+ * ret_out becomes the part of s inside [first, last), empty when first >= last; ret_out must be
+ * initialised and not s.
  * Returns 0 or -ENOMEM (ret_out unchanged).
  */
 int lbx_spanset_intersect(const struct lbx_spanset *s, int64_t first, int64_t last,
                           struct lbx_spanset *ret_out) __attribute__((warn_unused_result));
 
-/* ret_out becomes a copy of s.  Returns 0 or -ENOMEM (ret_out unchanged). */
+/* ret_out, initialised, becomes a copy of s.  Returns 0 or -ENOMEM (ret_out unchanged). */
 int lbx_spanset_copy(const struct lbx_spanset *s, struct lbx_spanset *ret_out)
     __attribute__((warn_unused_result));
 
