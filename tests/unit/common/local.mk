@@ -1,1 +1,42 @@
 # Tests of common/.
+EXTRA_DIST += tests/unit/prop.h
+
+check_PROGRAMS += tests/unit/common/test_error
+tests_unit_common_test_error_SOURCES = tests/unit/common/test_error.c
+tests_unit_common_test_error_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_common_test_error_LDADD = libcommon.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/common/test_clock
+tests_unit_common_test_clock_SOURCES = tests/unit/common/test_clock.c
+tests_unit_common_test_clock_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_common_test_clock_LDADD = libcommon.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/common/test_buf
+tests_unit_common_test_buf_SOURCES = tests/unit/common/test_buf.c
+tests_unit_common_test_buf_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_common_test_buf_LDADD = libcommon.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/common/test_spanset
+tests_unit_common_test_spanset_SOURCES = tests/unit/common/test_spanset.c
+tests_unit_common_test_spanset_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_common_test_spanset_LDADD = libcommon.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/common/test_frame
+tests_unit_common_test_frame_SOURCES = tests/unit/common/test_frame.c
+tests_unit_common_test_frame_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_common_test_frame_LDADD = libcommon.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/common/test_auth
+tests_unit_common_test_auth_SOURCES = tests/unit/common/test_auth.c
+tests_unit_common_test_auth_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_common_test_auth_LDADD = libcommon.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/common/test_sock
+tests_unit_common_test_sock_SOURCES = tests/unit/common/test_sock.c
+tests_unit_common_test_sock_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_common_test_sock_LDADD = libcommon.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/common/test_log
+tests_unit_common_test_log_SOURCES = tests/unit/common/test_log.c
+tests_unit_common_test_log_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_common_test_log_LDADD = libcommon.la $(CHECK_LIBS)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Seeded loops and the main of a unit test.
+ * A property loop takes its numbers from prop_start(); the seed is printed, so that a failure in it
+ * can be had again: LB_TEST_SEED=12345 tests/unit/common/test_spanset.
+ */
+#ifndef TESTS_UNIT_PROP_H
+#define TESTS_UNIT_PROP_H
+
+#include <check.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct prop {
+    uint64_t state;
+};
+
+/* splitmix64, by Vigna: any seed will do, and the same numbers on every machine. */
+static inline uint64_t prop_u64(struct prop *p)
+{
+    uint64_t z = p->state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* In [0, n), n > 0. */
+static inline uint64_t prop_below(struct prop *p, uint64_t n)
+{
+    return prop_u64(p) % n;
+}
+
+static inline void prop_bytes(struct prop *p, uint8_t *ret_bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ret_bytes[i] = (uint8_t)prop_u64(p);
+}
+
+static inline struct prop prop_start(const char *name)
+{
+    const char *given = getenv("LB_TEST_SEED");
+    struct prop p = {given ? strtoull(given, NULL, 0) : (uint64_t)getpid() * 7919 + 1};
+
+    printf("%s: LB_TEST_SEED=%llu\n", name, (unsigned long long)p.state);
+    fflush(stdout);
+    return p;
+}
+
+/* The whole main of a test with one suite. */
+static inline int prop_run(Suite *s)
+{
+    SRunner *sr = srunner_create(s);
+    int failed;
+
+    srunner_run_all(sr, CK_NORMAL);
+    failed = srunner_ntests_failed(sr);
+    srunner_free(sr);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+#endif
