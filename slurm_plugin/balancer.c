@@ -19,7 +19,8 @@
 #define ENV_TEXT_MAX 640
 #define NUMBER_MAX 16
 #define POLL_NS (LBX_NS_PER_MS / 2)
-#define KILL_RESERVE_NS (20 * LBX_NS_PER_MS) /* of the deadline, for killing, reaping and tidying \
+#define KILL_RESERVE_NS \
+    (20 * LBX_NS_PER_MS) /* of the deadline, for killing, reaping and tidying \
                                               */
 
 /* Made before the fork: nothing is formatted behind it. */
@@ -72,6 +73,24 @@ static void make_command(const struct lbs_balancer_job *job, char *dir, struct c
         c->envp[n++] = (char *)job->env[i];
 }
 
+/*
+ * Fork with all signals blocked in the child, so that none runs a handler of slurmstepd's there; nothing changes for the
+ * caller.
+ */
+static pid_t fork_quietly(void)
+{
+    sigset_t all, old;
+    pid_t pid;
+
+    sigfillset(&all);
+    if (sigprocmask(SIG_SETMASK, &all, &old) < 0)
+        return -1;
+    pid = fork();
+    if (pid != 0)
+        sigprocmask(SIG_SETMASK, &old, NULL);
+    return pid;
+}
+
 /* In the child: system calls only, see child.h. */
 static void run(const struct lbs_balancer_job *job, const struct command *c, pid_t parent)
 {
@@ -98,7 +117,7 @@ int lbs_balancer_start(const struct lbs_balancer_job *job, struct lbs_balancer *
     if (rc < 0)
         return lbx_error_set(err, rc, "no random number is to be had");
     make_command(job, b.dir, &command);
-    b.pid = fork();
+    b.pid = fork_quietly();
     if (b.pid == 0)
         run(job, &command, parent);
     if (b.pid < 0)
@@ -166,7 +185,7 @@ static void tidy(const struct lbs_balancer *b, int64_t deadline_ns)
     if (b->dir[0] == '\0' || lstat(b->dir, &st) < 0)
         return;
     snprintf(sock, sizeof(sock), "%s/balancer.sock", b->dir);
-    tidier.pid = fork();
+    tidier.pid = fork_quietly();
     if (tidier.pid == 0) {
         if (lbs_child_become(&b->user)) {
             unlink(sock);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From slurmstepd's child to a process of the user's. */
-#define _GNU_SOURCE /* getresuid */
 #include "slurm_plugin/child.h"
 
 #include <fcntl.h>

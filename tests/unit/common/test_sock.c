@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* common/sock: real sockets on this machine; deadlines are honoured, descriptors do not leak. */
-#define _GNU_SOURCE /* accept4 */
 #include "common/sock.h"
 
 #include <arpa/inet.h>
