@@ -1,8 +1,21 @@
 # policy/: every decision, pure; common/ values only.
 noinst_LTLIBRARIES += libpolicy.la
 libpolicy_la_SOURCES = \
-	policy/balance.h \
+	policy/act.c policy/balance_impl.h \
+	policy/apportion.c policy/apportion.h \
+	policy/auto.c \
+	policy/balance.c policy/balance.h \
+	policy/filter.c policy/filter.h \
+	policy/liu.c \
+	policy/model.c policy/model.h \
 	policy/nearest.c policy/nearest.h \
-	policy/registry.c policy/registry.h
+	policy/pairwise.c policy/pairwise.h \
+	policy/period.c policy/period.h \
+	policy/plan.c policy/plan.h \
+	policy/profile.c policy/profile.h \
+	policy/profit.c policy/profit.h \
+	policy/registry.c policy/registry.h \
+	policy/threshold.c policy/threshold.h \
+	policy/view.c policy/view.h
 libpolicy_la_CFLAGS = $(LB_CFLAGS)
 libpolicy_la_LIBADD = -lm

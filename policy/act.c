@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writing down what the ranks are to do. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/balance_impl.h"
+
+#define SPANS_PER_TRANSFER \
+    16 /* messages for one transfer; the rest can follow with the next plan */
+
+static int append(struct lbp_actions *out, const struct lbp_action *action)
+{
+    if (out->n == out->size) {
+        size_t size = out->size ? 2 * out->size : 16;
+        struct lbp_action *grown = realloc(out->action, size * sizeof(*grown));
+
+        if (!grown)
+            return -ENOMEM;
+        out->action = grown;
+        out->size = size;
+    }
+    out->action[out->n++] = *action;
+    return 0;
+}
+
+void lbp_actions_fini(struct lbp_actions *a)
+{
+    if (!a)
+        return;
+    free(a->action);
+    memset(a, 0, sizeof(*a));
+}
+
+int lbp_act_final(struct lbp_balance *b, struct lbp_actions *out)
+{
+    struct lbp_action action = {.type = LBP_FINAL, .pass = b->model.pass};
+    int ret = append(out, &action);
+
+    if (ret == 0)
+        lbp_model_final(&b->model);
+    return ret;
+}
+
+static bool differs(int64_t told, int64_t now, double ratio)
+{
+    return told <= 0 || fabs((double)(now - told)) > ratio * (double)told;
+}
+
+int lbp_act_instruct(struct lbp_balance *b, uint32_t rank, int64_t period_ns, int64_t low_ns,
+                     int64_t chunk_ns, struct lbp_actions *out)
+{
+    struct lbp_rank *r = &b->model.rank[rank];
+    struct lbp_action action = {.type = LBP_INSTRUCT,
+                                .rank = rank,
+                                .pass = b->model.pass,
+                                .period_ns = period_ns,
+                                .low_ns = low_ns,
+                                .chunk_ns = chunk_ns};
+    int ret;
+
+    if (!differs(r->period_ns, period_ns, 0.2) && !differs(r->low_ns, low_ns, 0.5) &&
+        !differs(r->chunk_ns, chunk_ns, 0.2))
+        return 0;
+    ret = append(out, &action);
+    if (ret == 0) {
+        r->period_ns = period_ns;
+        r->low_ns = low_ns;
+        r->chunk_ns = chunk_ns;
+    }
+    return ret;
+}
+
+int lbp_act_move(struct lbp_balance *b, const struct lbp_transfer *t, int64_t iterations,
+                 enum lbp_reason reason, int64_t now_ns, struct lbp_actions *out)
+{
+    struct lbp_model *m = &b->model;
+    struct lbp_rank *from = &m->rank[t->from];
+    double work = t->work;
+    bool moved = false;
+
+    for (int spans = 0; spans < SPANS_PER_TRANSFER && from->left.n > 0; spans++) {
+        struct lbx_span s = from->left.span[from->left.n - 1];
+        int64_t k = s.last - s.first;
+        struct lbp_action action = {.type = LBP_MOVE,
+                                    .rank = t->from,
+                                    .dest = t->to,
+                                    .pass = m->pass,
+                                    .epoch = b->epoch,
+                                    .last = s.last,
+                                    .reason = reason};
+        int ret;
+
+        if (iterations > 0)
+            k = iterations < k ? iterations : k;
+        else
+            k = lbp_profile_take(&m->profile, s.first, s.last, work);
+        if (k <= 0)
+            break;
+        action.first = s.last - k;
+        ret = append(out, &action);
+        if (ret < 0)
+            return ret;
+        ret = lbp_model_move(m, b->epoch, t->from, t->to, action.first, action.last, now_ns,
+                             now_ns + (int64_t)fmin(t->arrive, 1e15));
+        if (ret < 0) {
+            out->n--;
+            return ret;
+        }
+        b->epoch++;
+        moved = true;
+        work -= lbp_profile_work(&m->profile, action.first, action.last);
+        if (iterations > 0 && (iterations -= k) == 0)
+            break;
+        if (!(work > 0))
+            break;
+    }
+    if (moved)
+        b->decisions[reason]++;
+    return 0;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Policies auto and siegell: periodic proportional plans; auto also pairwise moves for ranks that
+ * are about to run dry, and the end of a pass. Source: Siegell & Steenkiste 1997, figure 21; Liu et
+ * al. 2000 for the pairs; asking ahead of running dry is ours.
+ */
+#include <math.h>
+
+#include "policy/balance_impl.h"
+#include "policy/period.h"
+
+#define EARLY_NS 300e6 /* of the first pass: reports come quickly */
+#define FIRST_NS 40e6  /* wait so long for all ranks' first reports */
+#define GAIN_MIN 1e6   /* ns: less is not worth a move at the end */
+#define LOW_NS 20e6
+#define NOISE 1.5 /* errors of a speed that a gain must exceed */
+#define TICK_MIN_NS 2e6
+
+static bool published(const struct lbp_balance *b)
+{
+    return b->params.policy == LBP_SIEGELL;
+}
+
+/* Time from sending a MOVE to a rank until its rows are there, at least. */
+static double lead(const struct lbp_balance *b, const struct lbp_view *from)
+{
+    return from->hook + lbp_profit_transfer_ns(&b->model.profit, (double)b->model.row_bytes);
+}
+
+static void update_period(struct lbp_balance *b)
+{
+    const struct lbp_model *m = &b->model;
+    double quantum = 0;
+
+    if (b->params.period_ns > 0 || published(b))
+        return;
+    for (uint32_t i = 0; i < m->nranks; i++)
+        quantum += m->rank[i].speed.noise_ns / m->nranks;
+    b->period_ns =
+        lbp_period(2 * m->message_ns, lbp_profit_transfer_ns(&m->profit, (double)m->row_bytes),
+                   b->workscale, quantum, m->nranks);
+}
+
+static double worst_error(const struct lbp_balance *b)
+{
+    double error = 0;
+
+    for (uint32_t i = 0; i < b->model.nranks; i++)
+        if (b->view[i].present)
+            error = fmax(error, b->view[i].error);
+    return error;
+}
+
+/* What the plan's moves cost the ranks: CPU time of each at its rank's speed, the largest sum over
+ * a rank. */
+static double plan_cost(const struct lbp_balance *b)
+{
+    double cost = 0;
+
+    for (size_t i = 0; i < b->plan.n; i++)
+        cost += b->model.profit.cpu_ns;
+    return cost / fmax(1, b->model.nranks / 2.0);
+}
+
+static int proportional(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *out)
+{
+    struct lbp_model *m = &b->model;
+    double gain, noise;
+
+    b->planned_ns = now_ns;
+    b->since_moves++;
+    lbp_plan_make(b->view, m->nranks, &m->profit, (double)m->row_bytes, !published(b), b->share,
+                  &b->plan);
+    gain = b->plan.before_ns > 0 ? 1 - b->plan.after_ns / b->plan.before_ns : 0;
+    noise = published(b) ? 0 : NOISE * worst_error(b);
+    if (b->plan.n == 0 || !lbp_threshold_pass(&b->threshold, gain, noise)) {
+        b->decisions[gain > b->threshold.now ? LBP_REASON_FILTERED : LBP_REASON_BELOW_THRESHOLD]++;
+        return 0;
+    }
+    if (!lbp_profit_pays(&m->profit, gain, b->plan.before_ns, plan_cost(b), now_ns)) {
+        b->decisions[(double)now_ns - (double)m->profit.changed_ns < m->profit.stable_ns
+                         ? LBP_REASON_UNSTABLE
+                         : LBP_REASON_UNPROFITABLE]++;
+        return 0;
+    }
+    for (size_t i = 0; i < b->plan.n; i++) {
+        int ret = lbp_act_move(b, &b->plan.transfer[i], 0, LBP_REASON_PROPORTIONAL, now_ns, out);
+
+        if (ret < 0)
+            return ret;
+    }
+    b->workscale += 0.25 * ((double)b->since_moves - b->workscale);
+    b->since_moves = 0;
+    return 0;
+}
+
+/* The rank that ends last of those that have something to give. */
+static int64_t last_giver(const struct lbp_balance *b)
+{
+    int64_t which = -1;
+
+    for (uint32_t i = 0; i < b->model.nranks; i++) {
+        const struct lbp_view *v = &b->view[i];
+
+        if (v->present && v->unit > 0 && v->movable >= v->unit / 2 &&
+            (which < 0 || lbp_view_end(v) > lbp_view_end(&b->view[which])))
+            which = i;
+    }
+    return which;
+}
+
+/* The rank that ends first, if it will be dry before rows asked for now could come. */
+static int64_t first_dry(const struct lbp_balance *b, double within)
+{
+    int64_t which = -1;
+
+    for (uint32_t i = 0; i < b->model.nranks; i++) {
+        const struct lbp_view *v = &b->view[i];
+
+        if (v->present && lbp_view_end(v) <= within &&
+            (which < 0 || lbp_view_end(v) < lbp_view_end(&b->view[which])))
+            which = i;
+    }
+    return which;
+}
+
+static int pairwise(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *out)
+{
+    struct lbp_model *m = &b->model;
+
+    for (uint32_t step = 0; step < m->nranks; step++) {
+        int64_t from = last_giver(b), to;
+        struct lbp_transfer t;
+        double least;
+        int ret;
+
+        if (from < 0)
+            return 0;
+        to = first_dry(b, 1.5 * lead(b, &b->view[from]) + GAIN_MIN);
+        if (to < 0 || to == from)
+            return 0;
+        least = fmax(GAIN_MIN + m->profit.cpu_ns,
+                     b->view[from].error * lbp_view_end(&b->view[from]) / 2);
+        if (lbp_pairwise_best(&b->view[from], &b->view[to], &m->profit, (double)m->row_bytes, &t) <
+            least)
+            return 0;
+        t.from = (uint32_t)from;
+        t.to = (uint32_t)to;
+        ret = lbp_act_move(b, &t, 0, LBP_REASON_DRY, now_ns, out);
+        if (ret < 0)
+            return ret;
+        lbp_view_give(&b->view[from], &b->view[to], t.work, t.arrive);
+    }
+    return 0;
+}
+
+/*
+ * How long it takes until no move can help any more, whoever should run dry: 0 is now.
+ * A rank's work helps another only if that gets it done sooner than its owner would.
+ */
+static double final_in(const struct lbp_balance *b)
+{
+    double fastest = 0, longest = 0;
+
+    for (uint32_t i = 0; i < b->model.nranks; i++)
+        if (b->view[i].present)
+            fastest = fmax(fastest, b->view[i].speed);
+    for (uint32_t i = 0; i < b->model.nranks; i++) {
+        const struct lbp_view *v = &b->view[i];
+
+        if (v->present && v->unit > 0 && v->movable >= v->unit / 2)
+            longest =
+                fmax(longest, lbp_view_end(v) - lead(b, v) - v->unit / fastest - 2 * GAIN_MIN);
+    }
+    return longest;
+}
+
+static bool all_dry(const struct lbp_model *m)
+{
+    for (uint32_t i = 0; i < m->nranks; i++)
+        if (!m->rank[i].dry)
+            return false;
+    return true;
+}
+
+/* Reports come quickly at the beginning and towards the end. */
+static int instruct(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *out)
+{
+    const struct lbp_model *m = &b->model;
+    bool early =
+        m->pass == 0 && (m->begun_ns == INT64_MIN || (double)(now_ns - m->begun_ns) < EARLY_NS);
+
+    if (published(b) || b->params.period_ns > 0)
+        return 0;
+    for (uint32_t i = 0; i < m->nranks; i++) {
+        const struct lbp_rank *r = &m->rank[i];
+        double end = lbp_view_end(&b->view[i]), low;
+        int64_t period = r->period_ns;
+        int ret;
+
+        if (!b->view[i].present || r->dry)
+            continue;
+        low = LOW_NS + 2 * m->message_ns + lbp_profit_transfer_ns(&m->profit, (double)m->row_bytes);
+        if (early || end < 1.5 * (double)b->period_ns)
+            period = LBP_PERIOD_QUICK_NS;
+        else if (end > 3 * (double)b->period_ns || period > LBP_PERIOD_QUICK_NS)
+            period = b->period_ns;
+        ret = lbp_act_instruct(b, i, period, (int64_t)low, r->chunk_ns, out);
+        if (ret < 0)
+            return ret;
+    }
+    return 0;
+}
+
+/* The next time at which something may have to be done without a report. */
+static void set_wake(struct lbp_balance *b, int64_t now_ns, double final)
+{
+    double wake = (double)b->period_ns;
+
+    for (uint32_t i = 0; i < b->model.nranks; i++) {
+        const struct lbp_view *v = &b->view[i];
+        double end = lbp_view_end(v) - lead(b, v) - LOW_NS / 2;
+
+        if (v->present && !b->model.rank[i].dry && end < wake)
+            wake = end;
+    }
+    if (final > 0 && final < wake)
+        wake = final;
+    b->wake_ns = now_ns + (int64_t)fmax(wake, TICK_MIN_NS);
+}
+
+static bool plan_due(const struct lbp_balance *b, int64_t now_ns)
+{
+    const struct lbp_model *m = &b->model;
+    double since = b->planned_ns == INT64_MIN ? INFINITY : (double)(now_ns - b->planned_ns);
+    double begun = m->begun_ns == INT64_MIN ? 0 : (double)(now_ns - m->begun_ns);
+    bool early = m->pass == 0 && begun < EARLY_NS && b->params.period_ns < 0;
+
+    if (published(b) && begun < (double)b->period_ns)
+        return false;
+    if (m->begun_ns == INT64_MIN ||
+        since < (early ? 2.0 * LBP_PERIOD_QUICK_NS : (double)b->period_ns))
+        return false;
+    if (begun >= FIRST_NS)
+        return true;
+    for (uint32_t i = 0; i < m->nranks; i++)
+        if (!m->rank[i].reported || !lbp_filter_known(&m->rank[i].speed))
+            return false;
+    return true;
+}
+
+int lbp_auto_decide(struct lbp_balance *b, int64_t now_ns, enum lbp_event event,
+                    struct lbp_actions *out)
+{
+    struct lbp_model *m = &b->model;
+    double final;
+    int ret;
+
+    b->wake_ns = INT64_MAX;
+    if (m->njoined < m->nranks)
+        return 0;
+    if (m->flights == 0 && lbp_model_all_present(m) && all_dry(m))
+        return lbp_act_final(b, out);
+    if (m->begun_ns == INT64_MIN)
+        return 0; /* nobody has begun: the first report of the pass wakes us */
+    if (!lbp_view_make(m, now_ns, b->view)) {
+        b->wake_ns = now_ns + b->period_ns;
+        return 0;
+    }
+    update_period(b);
+    if (plan_due(b, now_ns)) {
+        ret = proportional(b, now_ns, out);
+        if (ret == 0)
+            lbp_view_make(m, now_ns,
+                          b->view); /* as it is with the moves that were really decided */
+        if (ret < 0)
+            return ret;
+    }
+    (void)event;
+    if (!published(b)) {
+        ret = pairwise(b, now_ns, out);
+        if (ret < 0)
+            return ret;
+    }
+    ret = instruct(b, now_ns, out);
+    if (ret < 0)
+        return ret;
+    final = final_in(b);
+    if (m->flights == 0 && lbp_model_all_present(m) && final <= 0)
+        return lbp_act_final(b, out);
+    set_wake(b, now_ns, final);
+    return 0;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The balancer's mind: its state, and which policy decides. */
+#include "policy/balance.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "policy/balance_impl.h"
+#include "policy/period.h"
+
+#define CHUNK_NS 1000000                 /* a chunk that was handed out cannot be moved */
+#define PUBLISHED_NS INT64_C(1000000000) /* seed 000, section 5.2.4; seed 002, step 1 */
+#define THRESHOLD 0.1                    /* tfract, seed 000, section 6.2 */
+#define WATCHED_NS INT64_C(500000000)    /* reports of policies that do not move anything */
+#define FIRST_LOW_NS INT64_C(30000000)
+
+static bool config_valid(const struct lbp_balance_config *c)
+{
+    if (c->nranks == 0 || c->n < 0 || c->row_bytes < 0 || c->t_interact_ns < 0 ||
+        c->params.policy < 0 || c->params.policy >= LBP_POLICIES)
+        return false;
+    for (uint32_t i = 0; c->weight && i < c->nranks; i++)
+        if (!isfinite(c->weight[i]) || c->weight[i] < 0)
+            return false;
+    return true;
+}
+
+int lbp_balance_create(const struct lbp_balance_config *config, int64_t now_ns,
+                       struct lbp_balance **ret, struct lbx_error *err)
+{
+    struct lbp_balance *b;
+    double threshold = config->params.threshold;
+
+    if (!config_valid(config))
+        return lbx_error_set(err, -EINVAL, "a balancer needs ranks >= 1, n >= 0 and weights >= 0");
+    b = calloc(1, sizeof(*b));
+    if (!b || lbp_model_init(&b->model, config, now_ns) < 0)
+        goto out;
+    b->params = config->params;
+    lbp_threshold_init(&b->threshold, threshold >= 0 ? threshold : THRESHOLD,
+                       threshold < 0 && config->params.policy == LBP_AUTO);
+    b->view = calloc(config->nranks, sizeof(*b->view));
+    b->share = calloc(config->nranks, sizeof(*b->share));
+    b->asked = calloc(config->nranks, sizeof(*b->asked));
+    b->plan.transfer =
+        calloc(2 * (size_t)config->nranks + LBP_PLAN_POLISH, sizeof(*b->plan.transfer));
+    if (!b->view || !b->share || !b->asked || !b->plan.transfer)
+        goto out;
+    b->epoch = config->first_epoch;
+    b->planned_ns = INT64_MIN;
+    b->workscale = 5;
+    b->wake_ns = INT64_MAX;
+    b->period_ns = config->params.period_ns > 0 ? config->params.period_ns
+                   : config->params.policy == LBP_AUTO
+                       ? lbp_period((double)config->t_interact_ns, 0, 1, 0, config->nranks)
+                   : config->params.policy == LBP_SIEGELL || config->params.policy == LBP_LIU
+                       ? PUBLISHED_NS
+                       : WATCHED_NS;
+    *ret = b;
+    return 0;
+out:
+    lbp_balance_destroy(b);
+    return lbx_error_set(err, -ENOMEM, "out of memory");
+}
+
+void lbp_balance_destroy(struct lbp_balance *b)
+{
+    if (!b)
+        return;
+    lbp_model_fini(&b->model);
+    free(b->view);
+    free(b->share);
+    free(b->asked);
+    free(b->plan.transfer);
+    free(b);
+}
+
+static bool moves_nothing(const struct lbp_balance *b)
+{
+    return b->params.policy == LBP_STATIC || b->params.policy == LBP_NONE || b->model.nranks == 1;
+}
+
+static int decide(struct lbp_balance *b, int64_t now_ns, enum lbp_event event,
+                  struct lbp_actions *out)
+{
+    const struct lbp_model *m = &b->model;
+
+    b->wake_ns = INT64_MAX;
+    if (moves_nothing(b)) {
+        for (uint32_t i = 0; i < m->nranks; i++)
+            if (m->rank[i].reported && m->rank[i].pass == m->pass)
+                return lbp_act_final(b, out);
+        return 0;
+    }
+    if (b->params.policy == LBP_LIU)
+        return lbp_liu_decide(b, now_ns, out);
+    return lbp_auto_decide(b, now_ns, event, out);
+}
+
+int lbp_balance_join(struct lbp_balance *b, uint32_t rank, int64_t first, int64_t last,
+                     int64_t now_ns, struct lbp_actions *out)
+{
+    int64_t chunk = b->params.chunk_ns > 0 ? b->params.chunk_ns : CHUNK_NS;
+    bool quick = b->params.policy == LBP_AUTO && b->params.period_ns < 0 && !moves_nothing(b);
+    int ret = lbp_model_join(&b->model, rank, first, last, now_ns);
+
+    if (ret < 0)
+        return ret;
+    /* where nothing moves, a rank that is low at once reports at once, and FINAL is there long
+     * before the end */
+    return lbp_act_instruct(b, rank, quick ? LBP_PERIOD_QUICK_NS : b->period_ns,
+                            moves_nothing(b) ? PUBLISHED_NS : FIRST_LOW_NS, chunk, out);
+}
+
+int lbp_balance_report(struct lbp_balance *b, const struct lbp_report *r, int64_t now_ns,
+                       struct lbp_actions *out)
+{
+    bool done = false;
+    int ret = lbp_model_report(&b->model, r, now_ns, &done);
+
+    if (ret == -EALREADY)
+        return 0;
+    if (ret < 0)
+        return ret;
+    return decide(b, now_ns, done || r->dry || r->low ? LBP_EVENT_URGENT : LBP_EVENT_REPORT, out);
+}
+
+int lbp_balance_tick(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *out)
+{
+    return decide(b, now_ns, LBP_EVENT_TICK, out);
+}
+
+int64_t lbp_balance_wake_ns(const struct lbp_balance *b)
+{
+    return b->wake_ns;
+}
+
+void lbp_balance_stats(const struct lbp_balance *b, struct lbp_balance_stats *ret)
+{
+    *ret = (struct lbp_balance_stats){.next_epoch = b->epoch,
+                                      .moved_iterations = b->model.moved_iterations,
+                                      .moved_bytes = b->model.moved_bytes,
+                                      .load_balance_ratio = lbp_model_load_balance(&b->model),
+                                      .period_ns = b->period_ns,
+                                      .chunk_ns =
+                                          b->params.chunk_ns > 0 ? b->params.chunk_ns : CHUNK_NS};
+    for (int i = 0; i < LBP_REASONS; i++)
+        ret->decisions[i] = b->decisions[i];
+}
+
+void lbp_balance_ranks(const struct lbp_balance *b, double *ret_speed, double *ret_share)
+{
+    const struct lbp_model *m = &b->model;
+
+    for (uint32_t i = 0; i < m->nranks; i++) {
+        if (ret_speed)
+            ret_speed[i] = lbp_filter_value(&m->rank[i].speed);
+        if (ret_share)
+            ret_share[i] =
+                m->n > 0 ? (double)lbx_spanset_count(&m->rank[i].owned) / (double)m->n : 0;
+    }
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A rank's speed out of noisy measurements. */
+#include "policy/filter.h"
+
+#include <math.h>
+
+#define FIRST_NS 20e6     /* the first window, so that something is known soon */
+#define WINDOW_NS 45e6    /* later ones: several periods of a quota */
+#define HISTORY_NS 1500e6 /* a steady speed is the mean of so much at most */
+#define NOISE_NS 3e6      /* expected before it is measured */
+#define NOISE_MIN 2e5
+#define BAND 3.0      /* errors that still count as noise, in mean errors */
+#define BAND_MIN 0.02 /* and relative */
+
+void lbp_filter_init(struct lbp_filter *f, double fixed)
+{
+    *f = (struct lbp_filter){.state = LBP_FILTER_EMPTY, .fixed = fixed, .noise_ns = NOISE_NS};
+}
+
+static enum lbp_filter_state next_state(enum lbp_filter_state s, int direction)
+{
+    if (direction == 0)
+        return LBP_FILTER_STEADY;
+    if (direction < 0)
+        return s == LBP_FILTER_FALL1 || s == LBP_FILTER_FALL2 ? LBP_FILTER_FALL2 : LBP_FILTER_FALL1;
+    if (s == LBP_FILTER_RISE1)
+        return LBP_FILTER_RISE2;
+    return s == LBP_FILTER_RISE2 || s == LBP_FILTER_RISE3 ? LBP_FILTER_RISE3 : LBP_FILTER_RISE1;
+}
+
+static double history_weight(struct lbp_filter *f, double wall)
+{
+    switch (f->state) {
+    case LBP_FILTER_FALL1:
+    case LBP_FILTER_RISE2:
+        return 0.5;
+    case LBP_FILTER_FALL2:
+    case LBP_FILTER_RISE3:
+        f->history_ns = wall;
+        return 0.1;
+    case LBP_FILTER_RISE1:
+        return 1.0;
+    case LBP_FILTER_EMPTY:
+    case LBP_FILTER_STEADY:
+        break;
+    }
+    f->history_ns = fmin(f->history_ns, HISTORY_NS - wall);
+    f->history_ns = fmax(f->history_ns, 0) + wall;
+    return 1 - wall / f->history_ns;
+}
+
+/* One window of wall ns with rate x. */
+static bool take_window(struct lbp_filter *f, double x, double wall)
+{
+    double error, band, h;
+    int direction = 0;
+
+    if (f->state == LBP_FILTER_EMPTY) {
+        f->value = x;
+        f->history_ns = wall;
+        f->state = LBP_FILTER_STEADY;
+        return true;
+    }
+    error = f->value > 0 ? (x - f->value) / f->value : (x > 0 ? 1 : 0);
+    band = BAND_MIN + BAND * f->noise_ns / wall;
+    if (fabs(error) > band)
+        direction = error < 0 ? -1 : 1;
+    else /* the value is uncertain too, when its history is short */
+        f->noise_ns += 0.1 * (fmax(fabs(error) * wall, NOISE_MIN) - f->noise_ns);
+    f->state = next_state(f->state, direction);
+    h = f->fixed >= 0 ? f->fixed : history_weight(f, wall);
+    f->value = (1 - h) * x + h * f->value;
+    return direction != 0;
+}
+
+bool lbp_filter_add(struct lbp_filter *f, double work, int64_t wall_ns)
+{
+    double full = f->state == LBP_FILTER_EMPTY ? FIRST_NS : WINDOW_NS;
+    bool trend;
+
+    if (wall_ns <= 0 || !(work >= 0) || !isfinite(work))
+        return false;
+    f->work += work;
+    f->wall += (double)wall_ns;
+    if (f->wall < full)
+        return false;
+    trend = take_window(f, f->work / f->wall, f->wall);
+    f->work = 0;
+    f->wall = 0;
+    return trend;
+}
+
+bool lbp_filter_known(const struct lbp_filter *f)
+{
+    return f->state != LBP_FILTER_EMPTY || f->wall > 0;
+}
+
+double lbp_filter_value(const struct lbp_filter *f)
+{
+    if (f->state != LBP_FILTER_EMPTY)
+        return f->value;
+    return f->wall > 0 ? f->work / f->wall : 0;
+}
+
+double lbp_filter_error(const struct lbp_filter *f)
+{
+    double over = f->state == LBP_FILTER_EMPTY ? f->wall : f->history_ns;
+
+    return over > 0 ? fmin(1, f->noise_ns / over) : 1;
+}

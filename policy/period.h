@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How often to report and decide: max(t_interact / f_interact, t_movement / workscale, quantum x quantumscale), within
+ * bounds.  The quantum is not assumed but measured, from the scatter of the speeds.
+ * Source: Siegell & Steenkiste 1997, section 5.2; bounds ours.
+ */
+#ifndef LBP_PERIOD_H
+#define LBP_PERIOD_H
+
+#include <stdint.h>
+
+#define LBP_PERIOD_QUICK_NS INT64_C(20000000)   /* while little is known, and near the end of a pass */
+#define LBP_PERIOD_MIN_NS   INT64_C(100000000)  /* ten messages a second and rank */
+#define LBP_PERIOD_MAX_NS   INT64_C(1000000000)
+
+/*
+ * t_interact_ns[in]  round trip rank - balancer
+ * t_movement_ns[in]  elapsed time of the recent moves, mean;  workscale[in] decisions between two moves, >= 1
+ * quantum_ns[in]     time slice or period of a quota, as it shows in the speeds
+ * nranks[in]         one balancer hears all of them: at most 1000 messages a second
+ * Returns ns.  Pure, O(1).
+ */
+int64_t lbp_period(double t_interact_ns, double t_movement_ns, double workscale, double quantum_ns,
+                   uint32_t nranks);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The proportional plan: each rank's remaining work in proportion to its speed. */
+#include "policy/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define POLISH_GAIN 0.002 /* of the remaining time; less is not worth a move */
+
+static int by_over(const void *a, const void *b)
+{
+    const struct lbp_plan_share *x = a, *y = b;
+
+    if (x->over != y->over)
+        return x->over < y->over ? 1 : -1;
+    return x->rank < y->rank ? -1 : 1;
+}
+
+static double last_end(const struct lbp_view *view, uint32_t nranks)
+{
+    double last = 0;
+
+    for (uint32_t i = 0; i < nranks; i++)
+        if (view[i].present)
+            last = fmax(last, lbp_view_end(&view[i]));
+    return last;
+}
+
+static double arrival(const struct lbp_view *from, const struct lbp_profit *profit,
+                      double row_bytes, double work)
+{
+    return from->hook + lbp_profit_transfer_ns(profit, row_bytes * work / from->unit);
+}
+
+/* Match the greatest surplus with the greatest want until either side is empty. */
+static void match(struct lbp_view *view, struct lbp_plan_share *share, size_t n,
+                  const struct lbp_profit *profit, double row_bytes, struct lbp_plan *plan)
+{
+    size_t give = 0, take = n;
+
+    while (take > give + 1) {
+        struct lbp_plan_share *g = &share[give], *t = &share[take - 1];
+        struct lbp_view *from = &view[g->rank];
+        double could = fmin(g->over, from->movable), work;
+
+        if (g->over <= 0 || t->over >= 0)
+            break;
+        if (!(from->unit > 0) || could < from->unit / 2) {
+            give++;
+            continue;
+        }
+        if (-t->over < from->unit / 2) {
+            take--;
+            continue;
+        }
+        work = round(fmin(could, -t->over) / from->unit) * from->unit;
+        plan->transfer[plan->n++] =
+            (struct lbp_transfer){g->rank, t->rank, work, arrival(from, profit, row_bytes, work)};
+        lbp_view_give(from, &view[t->rank], work, plan->transfer[plan->n - 1].arrive);
+        g->over -= work;
+        t->over += work;
+        if (g->over < -t->over)
+            give++;
+        else
+            take--;
+    }
+}
+
+/* Let the last to end give to the first to end as long as that helps. */
+static void polish(struct lbp_view *view, uint32_t nranks, const struct lbp_profit *profit,
+                   double row_bytes, struct lbp_plan *plan)
+{
+    for (int step = 0; step < LBP_PLAN_POLISH; step++) {
+        int64_t from = -1, to = -1;
+        struct lbp_transfer t;
+
+        for (uint32_t i = 0; i < nranks; i++) {
+            if (!view[i].present)
+                continue;
+            if (from < 0 || lbp_view_end(&view[i]) > lbp_view_end(&view[from]))
+                from = i;
+            if (to < 0 || lbp_view_end(&view[i]) + view[i].unit / view[i].speed <
+                              lbp_view_end(&view[to]) + view[to].unit / view[to].speed)
+                to = i;
+        }
+        if (from < 0 || from == to ||
+            lbp_pairwise_best(&view[from], &view[to], profit, row_bytes, &t) <=
+                POLISH_GAIN * plan->before_ns)
+            return;
+        t.from = (uint32_t)from;
+        t.to = (uint32_t)to;
+        plan->transfer[plan->n++] = t;
+        lbp_view_give(&view[from], &view[to], t.work, t.arrive);
+    }
+}
+
+void lbp_plan_make(struct lbp_view *view, uint32_t nranks, const struct lbp_profit *profit,
+                   double row_bytes, bool polished, struct lbp_plan_share *scratch,
+                   struct lbp_plan *ret)
+{
+    double work = 0, speed = 0;
+    size_t n = 0;
+
+    ret->n = 0;
+    ret->before_ns = last_end(view, nranks);
+    for (uint32_t i = 0; i < nranks; i++)
+        if (view[i].present) {
+            work += view[i].own + view[i].incoming;
+            speed += view[i].speed;
+        }
+    for (uint32_t i = 0; i < nranks; i++)
+        if (view[i].present)
+            scratch[n++] = (struct lbp_plan_share){i, view[i].own + view[i].incoming -
+                                                          view[i].speed / speed * work};
+    if (n > 1) {
+        qsort(scratch, n, sizeof(*scratch), by_over);
+        match(view, scratch, n, profit, row_bytes, ret);
+        if (polished)
+            polish(view, nranks, profit, row_bytes, ret);
+    }
+    ret->after_ns = last_end(view, nranks);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the iterations of a loop cost, by their place in the loop: learned from timed samples, in bins.
+ * Work is in reference ns.  Pure; one allocation-free struct; not to be shared by threads.
+ */
+#ifndef LBP_PROFILE_H
+#define LBP_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LBP_PROFILE_BINS 512
+
+struct lbp_profile {
+    int64_t n;     /* iterations, >= 0 */
+    int64_t width; /* of a bin, iterations, >= 1 */
+    int nbins;
+    bool dirty; /* samples came since cost and before were made */
+    double iterations[LBP_PROFILE_BINS]; /* seen in the bin, older passes faded */
+    double work[LBP_PROFILE_BINS];       /* that they took */
+    bool begins[LBP_PROFILE_BINS];       /* a rank's first block begins in this bin */
+    double cost[LBP_PROFILE_BINS];       /* estimate, reference ns an iteration */
+    double before[LBP_PROFILE_BINS + 1]; /* prefix sums of the estimated work of whole bins */
+};
+
+/* n[in] iterations, >= 0.  O(bins). */
+void lbp_profile_init(struct lbp_profile *p, int64_t n);
+
+/* A rank's first block begins at first: what was learned left of it says little about what lies right of it. */
+void lbp_profile_begin(struct lbp_profile *p, int64_t first);
+
+/*
+ * Iterations [first, last) took work (reference ns, >= 0, finite).  Out of [0, n), empty or not finite: ignored.
+ * O(bins touched).
+ */
+void lbp_profile_add(struct lbp_profile *p, int64_t first, int64_t last, double work);
+
+/* Was anything learned?  Before that an iteration counts as 1 ns. */
+bool lbp_profile_learned(const struct lbp_profile *p);
+
+/* Estimated work of [first, last), cut to [0, n).  O(1) but after new samples O(bins), once. */
+double lbp_profile_work(struct lbp_profile *p, int64_t first, int64_t last);
+
+/* Estimated cost of an iteration in the mean over the loop. */
+double lbp_profile_mean(struct lbp_profile *p);
+
+/*
+ * How many iterations at the end of [first, last) make up `work`, to the nearest whole one; 0 to last - first.
+ * O(log n).
+ */
+int64_t lbp_profile_take(struct lbp_profile *p, int64_t first, int64_t last, double work);
+
+#endif

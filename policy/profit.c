@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Does a plan pay? */
+#include "policy/profit.h"
+
+#include <math.h>
+
+#define FIXED_NS 1e6 /* expected of the first move */
+#define BYTE_NS 2.0  /* 500 MB/s */
+#define CPU_NS 1e5
+#define STABLE_NS 2000e6 /* before any change was seen */
+#define STABLE_MIN 200e6
+#define MARGIN 2.0  /* "greatly exceeds" */
+#define SMALL 65536 /* bytes; a move below tells about the fixed part */
+#define LEARN 0.25
+
+void lbp_profit_init(struct lbp_profit *p, int64_t now_ns)
+{
+    *p = (struct lbp_profit){.fixed_ns = FIXED_NS,
+                             .byte_ns = BYTE_NS,
+                             .cpu_ns = CPU_NS,
+                             .stable_ns = STABLE_NS,
+                             .changed_ns = now_ns};
+}
+
+void lbp_profit_moved(struct lbp_profit *p, int64_t bytes, int64_t wall_ns, int64_t cpu_ns)
+{
+    double learn = p->moves < 3 ? 0.5 : LEARN;
+
+    if (bytes <= SMALL)
+        p->fixed_ns += learn * ((double)wall_ns - p->fixed_ns);
+    else
+        p->byte_ns +=
+            learn * (fmax(0.01, ((double)wall_ns - p->fixed_ns) / (double)bytes) - p->byte_ns);
+    p->cpu_ns += learn * (2 * (double)cpu_ns - p->cpu_ns);
+    p->moves++;
+}
+
+void lbp_profit_changed(struct lbp_profit *p, int64_t now_ns)
+{
+    double since = (double)(now_ns - p->changed_ns);
+
+    /* several ranks and windows see one and the same change */
+    if (since < STABLE_MIN / 2)
+        return;
+    p->stable_ns += LEARN * (fmax(since, STABLE_MIN) - p->stable_ns);
+    p->changed_ns = now_ns;
+}
+
+double lbp_profit_transfer_ns(const struct lbp_profit *p, double bytes)
+{
+    return p->fixed_ns + p->byte_ns * bytes;
+}
+
+bool lbp_profit_pays(const struct lbp_profit *p, double gain_ratio, double remaining_ns,
+                     double cost_ns, int64_t now_ns)
+{
+    /* what has lasted long is expected to last as long again */
+    double stable = fmax(p->stable_ns, (double)(now_ns - p->changed_ns));
+
+    return MARGIN * gain_ratio * fmin(remaining_ns, stable) > cost_ns;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Does a plan pay?  Its cost is learned from past moves; its benefit lasts as long as the speeds can be expected to stay.
+ * Benefits get more weight than costs, since cancelling delays the answer to real changes: only a cost that greatly exceeds
+ * the benefit cancels.
+ * Source: Siegell & Steenkiste 1997, section 6.3; Liu et al. 2000, c_ij(l) of eq. 1, here measured.
+ */
+#ifndef LBP_PROFIT_H
+#define LBP_PROFIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lbp_profit {
+    double fixed_ns;    /* elapsed time of a move at the slower end but for its rows */
+    double byte_ns;     /* of a byte */
+    double cpu_ns;      /* CPU time of a move, both ends */
+    double stable_ns;   /* the speeds are expected to stay so long */
+    int64_t changed_ns; /* when one changed last */
+    int64_t moves;      /* measured */
+};
+
+void lbp_profit_init(struct lbp_profit *p, int64_t now_ns);
+
+/* A move of so many bytes took wall_ns at one end and cpu_ns there; all >= 0. */
+void lbp_profit_moved(struct lbp_profit *p, int64_t bytes, int64_t wall_ns, int64_t cpu_ns);
+
+/* A rank's speed changed by more than noise. */
+void lbp_profit_changed(struct lbp_profit *p, int64_t now_ns);
+
+/* Elapsed time of a move of so many bytes, ns. */
+double lbp_profit_transfer_ns(const struct lbp_profit *p, double bytes);
+
+/*
+ * gain_ratio[in]  projected fall of the remaining time;  remaining_ns[in] that time, before
+ * cost_ns[in]     what the moves cost the ranks that finish last, ns
+ * Returns whether to go on with the plan.  Pure, O(1).
+ */
+bool lbp_profit_pays(const struct lbp_profit *p, double gain_ratio, double remaining_ns,
+                     double cost_ns, int64_t now_ns);
+
+#endif

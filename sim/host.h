@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A simulated host: how long CPU work takes on it, under quotas and competing loads.  Virtual time, ns. */
+#ifndef SIM_HOST_H
+#define SIM_HOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim_host {
+    double cores;          /* CPU time to be had per elapsed time, 0 < cores <= 1 */
+    double other_cores;    /* while the competing load runs */
+    int64_t flip_ns;       /* it runs every second interval of this length; 0: never */
+    int64_t flip_phase_ns; /* the first interval is shorter by this */
+    bool flip_once;        /* the load begins at the first flip, and stays */
+    bool quota; /* true: full speed until the share of a 10 ms period is used up; false: smooth */
+    int64_t phase_ns;                 /* where its periods begin, 0 to 10 ms */
+    int64_t stop_from_ns, stop_to_ns; /* stopped in between; equal: never */
+    /* state */
+    int64_t period; /* index of the period that used_ns belongs to */
+    double used_ns;
+};
+
+/* Cores at a moment. */
+double sim_host_cores(const struct sim_host *h, int64_t now_ns);
+
+/* Execute cpu_ns beginning at now_ns; later calls must not begin before this one's end.  Returns the end. */
+int64_t sim_host_run(struct sim_host *h, int64_t now_ns, double cpu_ns);
+
+/* When `work` is done at the soonest by all hosts together, begun at now_ns: the ideal. */
+int64_t sim_host_ideal(const struct sim_host *h, int nhosts, int64_t now_ns, double work);
+
+#endif

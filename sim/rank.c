@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A simulated rank: chunks, hooks, reports, and moves by the rule of wire/rank.h. */
+#include "sim/rank.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+void sim_rank_fini(struct sim_rank *r)
+{
+    lbx_spanset_fini(&r->owned);
+    lbx_spanset_fini(&r->left);
+    free(r->inbox);
+}
+
+void sim_rank_begin(struct sim_world *w, struct sim_rank *r, int64_t at_ns)
+{
+    r->pass = w->pass;
+    r->executed = 0;
+    r->low_told = r->dry_told = r->waiting = false;
+    r->reported_ns = at_ns;
+    r->busy = true;
+    if (r->period_ns == 0) { /* until the first INSTRUCT is there */
+        r->period_ns = 50000000;
+        r->chunk_ns = 1000000;
+        r->final_pass = -1;
+    }
+    if (lbx_spanset_copy(&r->owned, &r->left) < 0)
+        sim_fail(w, "out of memory");
+    sim_post(w, (struct sim_event){.type = SIM_HOOK, .at_ns = at_ns, .rank = r->id});
+}
+
+static void keep(struct sim_world *w, struct sim_rank *r, const struct sim_event *e)
+{
+    if (r->ninbox == r->inbox_size) {
+        size_t size = r->inbox_size ? 2 * r->inbox_size : 8;
+        struct sim_event *grown = realloc(r->inbox, size * sizeof(*grown));
+
+        if (!grown) {
+            sim_fail(w, "out of memory");
+            return;
+        }
+        r->inbox = grown;
+        r->inbox_size = size;
+    }
+    r->inbox[r->ninbox++] = *e;
+}
+
+static void tell_done(struct sim_world *w, struct sim_rank *r, uint64_t epoch,
+                      enum lbp_done_role role, int64_t iterations, int64_t wall_ns)
+{
+    if (r->ndone == SIM_DONES) {
+        sim_fail(w, "too many moves between two reports");
+        return;
+    }
+    r->done[r->ndone++] = (struct lbp_done){.epoch = epoch,
+                                            .role = role,
+                                            .iterations = iterations,
+                                            .bytes = iterations * w->config->row_bytes,
+                                            .wall_ns = wall_ns,
+                                            .cpu_ns = (int64_t)w->config->move_cpu_ns};
+}
+
+/* Give away what remains of the span; returns the CPU time that it takes. */
+static double obey(struct sim_world *w, struct sim_rank *r, const struct lbp_action *a)
+{
+    const struct sim_config *c = w->config;
+    struct lbx_spanset part = LBX_SPANSET_EMPTY;
+    int64_t k, wall;
+
+    if (a->pass != r->pass || lbx_spanset_intersect(&r->left, a->first, a->last, &part) < 0)
+        part.n = 0;
+    k = lbx_spanset_count(&part);
+    if (k == 0) {
+        tell_done(w, r, a->epoch, LBP_REFUSED, 0, 0);
+        lbx_spanset_fini(&part);
+        return 0;
+    }
+    if (part.n != 1 || part.span[0].last != a->last)
+        sim_fail(w, "what remains of a span is not its end");
+    wall = c->move_fixed_ns + k * c->row_ns;
+    for (size_t i = 0; i < part.n; i++) {
+        struct sim_event rows = {.type = SIM_ROWS,
+                                 .at_ns = w->now_ns + c->latency_ns + wall,
+                                 .rank = a->dest,
+                                 .action = *a,
+                                 .wall_ns = wall};
+
+        rows.action.first = part.span[i].first;
+        rows.action.last = part.span[i].last;
+        if (lbx_spanset_remove(&r->left, rows.action.first, rows.action.last) < 0 ||
+            lbx_spanset_remove(&r->owned, rows.action.first, rows.action.last) < 0)
+            sim_fail(w, "out of memory");
+        sim_post(w, rows);
+    }
+    tell_done(w, r, a->epoch, LBP_SENT, k, wall);
+    lbx_spanset_fini(&part);
+    return c->move_cpu_ns;
+}
+
+/* Everything that came since the last hook; returns CPU time. */
+static double read_inbox(struct sim_world *w, struct sim_rank *r)
+{
+    double cpu = 0;
+
+    for (size_t i = 0; i < r->ninbox; i++) {
+        const struct sim_event *e = &r->inbox[i];
+        const struct lbp_action *a = &e->action;
+
+        if (e->type == SIM_ROWS) {
+            if (lbx_spanset_add(&r->left, a->first, a->last) < 0 ||
+                lbx_spanset_add(&r->owned, a->first, a->last) < 0)
+                sim_fail(w, "out of memory");
+            if (a->pass != r->pass)
+                sim_fail(w, "rows of another pass");
+            tell_done(w, r, a->epoch, LBP_RECEIVED, a->last - a->first, e->wall_ns);
+            r->dry_told = false;
+            cpu += w->config->move_cpu_ns;
+            continue;
+        }
+        cpu += w->config->hook_cpu_ns;
+        switch (a->type) {
+        case LBP_MOVE:
+            cpu += obey(w, r, a);
+            break;
+        case LBP_FINAL:
+            r->final_pass = a->pass;
+            break;
+        case LBP_INSTRUCT:
+            r->period_ns = a->period_ns;
+            r->low_ns = a->low_ns;
+            r->chunk_ns = a->chunk_ns;
+            if (a->period_ns <= 0 || a->chunk_ns <= 0 || a->low_ns < 0)
+                sim_fail(w, "a bad instruction");
+            break;
+        }
+    }
+    r->ninbox = 0;
+    return cpu;
+}
+
+/* Ended: [first, last) took so long; pieces one after another are put together, as liblb does. */
+static void end_chunk(struct sim_world *w, struct sim_rank *r)
+{
+    struct lbp_sample *s = r->nsamples ? &r->sample[r->nsamples - 1] : NULL;
+    double cpu = 0;
+
+    if (r->chunk.first == r->chunk.last)
+        return;
+    for (int64_t i = r->chunk.first; i < r->chunk.last; i++) {
+        w->count[i]++;
+        cpu += w->config->cost_ns[i];
+    }
+    r->executed += r->chunk.last - r->chunk.first;
+    r->seen_cpu_ns = r->seen_cpu_ns * 0.9 + cpu;
+    r->seen_wall_ns = r->seen_wall_ns * 0.9 + (double)(w->now_ns - r->chunk_from_ns);
+    r->seen_iterations = r->seen_iterations * 0.9 + (double)(r->chunk.last - r->chunk.first);
+    if (!s || s->last != r->chunk.first) {
+        if (r->nsamples == SIM_SAMPLES)
+            memmove(r->sample, r->sample + 1, --r->nsamples * sizeof(*r->sample));
+        s = &r->sample[r->nsamples++];
+        *s = (struct lbp_sample){r->chunk.first, r->chunk.first, 0, 0};
+    }
+    s->last = r->chunk.last;
+    s->cpu_ns += (int64_t)cpu;
+    s->wall_ns += w->now_ns - r->chunk_from_ns;
+    r->chunk.first = r->chunk.last = 0;
+}
+
+static void send_report(struct sim_world *w, struct sim_rank *r, bool dry, bool low)
+{
+    struct sim_report *report = calloc(1, sizeof(*report));
+    size_t skip = r->left.n > SIM_SPANS ? r->left.n - SIM_SPANS : 0;
+
+    if (!report) {
+        sim_fail(w, "out of memory");
+        return;
+    }
+    report->r = (struct lbp_report){.rank = r->id,
+                                    .pass = r->pass,
+                                    .dry = dry,
+                                    .low = low,
+                                    .executed = r->executed,
+                                    .remaining = lbx_spanset_count(&r->left),
+                                    .nspans = r->left.n - skip,
+                                    .nsamples = r->nsamples,
+                                    .ndone = r->ndone};
+    memcpy(report->sample, r->sample, sizeof(r->sample));
+    memcpy(report->done, r->done, sizeof(r->done));
+    for (size_t i = 0; i < report->r.nspans; i++)
+        report->span[i] = r->left.span[skip + i];
+    r->nsamples = r->ndone = 0;
+    r->reported_ns = w->now_ns;
+    sim_post(w, (struct sim_event){.type = SIM_REPORT,
+                                   .at_ns = w->now_ns + w->config->latency_ns,
+                                   .rank = r->id,
+                                   .report = report});
+}
+
+/* About chunk_ns of CPU time, at least one iteration, at most a quarter of what remains (rounded up). */
+static int64_t chunk_size(const struct sim_rank *r, int64_t remaining)
+{
+    double each = r->seen_iterations > 0 ? r->seen_cpu_ns / r->seen_iterations : 0;
+    double want = each > 0 ? (double)r->chunk_ns / each : 1;
+    int64_t k = want < 1 ? 1 : want > 1e12 ? INT64_C(1000000000000) : (int64_t)want;
+
+    k = min64(k, (remaining + 3) / 4);
+    return k > 0 ? k : 1;
+}
+
+/* Between two chunks: read, report if due, go on, or wait. */
+static void hook(struct sim_world *w, struct sim_rank *r)
+{
+    double cpu = 0, lasts;
+    int64_t remaining, from;
+    bool low, dry;
+
+    end_chunk(w, r);
+    cpu = read_inbox(w, r);
+    remaining = lbx_spanset_count(&r->left);
+    dry = remaining == 0;
+    lasts = r->seen_iterations > 0 ? (double)remaining * r->seen_wall_ns / r->seen_iterations
+                                   : INFINITY;
+    low = !r->low_told && !dry && lasts < (double)r->low_ns;
+    if ((dry && !r->dry_told) || low || (dry && r->ndone > 0) ||
+        (!dry && w->now_ns - r->reported_ns >= r->period_ns)) {
+        r->low_told = r->low_told || low;
+        r->dry_told = dry;
+        send_report(w, r, dry, low);
+        cpu += w->config->hook_cpu_ns;
+    }
+    r->busy = !dry;
+    if (dry) {
+        if (r->final_pass >= r->pass && !r->waiting) {
+            r->waiting = true;
+            w->waiting++;
+        }
+        return;
+    }
+    if (r->waiting)
+        sim_fail(w, "iterations for a rank that waits at the end");
+    r->chunk.first = r->left.span[0].first;
+    r->chunk.last = min64(r->chunk.first + chunk_size(r, remaining), r->left.span[0].last);
+    if (lbx_spanset_remove(&r->left, r->chunk.first, r->chunk.last) < 0)
+        sim_fail(w, "out of memory");
+    from = sim_host_run(&r->host, w->now_ns, cpu);
+    r->chunk_from_ns = from;
+    cpu = 0;
+    for (int64_t i = r->chunk.first; i < r->chunk.last; i++)
+        cpu += w->config->cost_ns[i];
+    sim_post(w, (struct sim_event){
+                    .type = SIM_HOOK, .at_ns = sim_host_run(&r->host, from, cpu), .rank = r->id});
+}
+
+void sim_rank_event(struct sim_world *w, struct sim_rank *r, struct sim_event *e)
+{
+    if (e->type == SIM_HOOK) {
+        hook(w, r);
+        return;
+    }
+    keep(w, r, e);
+    if (!r->busy && !r->waiting)
+        hook(w, r); /* it waits in select: awake at once */
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A job of simulated ranks round the real balancer: events in virtual time. */
+#include "sim/world.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/apportion.h"
+#include "sim/rank.h"
+
+#define EVENTS_MAX INT64_C(20000000) /* then it is said to hang */
+
+void sim_fail(struct sim_world *w, const char *why)
+{
+    if (!w->why)
+        w->why = why;
+}
+
+/* A binary heap by time, then by order of posting. */
+static bool before(const struct sim_event *a, const struct sim_event *b)
+{
+    return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
+}
+
+void sim_post(struct sim_world *w, struct sim_event event)
+{
+    size_t i = w->nevents;
+
+    if (w->nevents == w->size) {
+        size_t size = w->size ? 2 * w->size : 64;
+        struct sim_event *grown = realloc(w->event, size * sizeof(*grown));
+
+        if (!grown) {
+            sim_fail(w, "out of memory");
+            free(event.report);
+            return;
+        }
+        w->event = grown;
+        w->size = size;
+    }
+    event.order = w->order++;
+    w->nevents++;
+    for (; i > 0 && before(&event, &w->event[(i - 1) / 2]); i = (i - 1) / 2)
+        w->event[i] = w->event[(i - 1) / 2];
+    w->event[i] = event;
+}
+
+static struct sim_event next_event(struct sim_world *w)
+{
+    struct sim_event top = w->event[0], last = w->event[--w->nevents];
+    size_t i = 0, child;
+
+    for (; (child = 2 * i + 1) < w->nevents; i = child) {
+        if (child + 1 < w->nevents && before(&w->event[child + 1], &w->event[child]))
+            child++;
+        if (!before(&w->event[child], &last))
+            break;
+        w->event[i] = w->event[child];
+    }
+    if (w->nevents > 0)
+        w->event[i] = last;
+    return top;
+}
+
+static void trace_action(const struct sim_world *w, const struct lbp_action *a)
+{
+    static const char *const name[] = {"MOVE", "INSTRUCT", "FINAL"};
+
+    printf("%9.3f  %s rank=%u dest=%u pass=%" PRId64 " [%" PRId64 ",%" PRId64 ") period=%.1f\n",
+           (double)w->now_ns / 1e6, name[a->type], a->rank, a->dest, a->pass, a->first, a->last,
+           (double)a->period_ns / 1e6);
+}
+
+/* Send the balancer's actions on their way. */
+static void carry_out(struct sim_world *w)
+{
+    for (size_t i = 0; i < w->actions.n; i++) {
+        const struct lbp_action *a = &w->actions.action[i];
+        struct sim_event event = {.type = SIM_ACTION,
+                                  .at_ns = w->now_ns + w->config->latency_ns,
+                                  .rank = a->rank,
+                                  .action = *a};
+
+        if (w->config->trace)
+            trace_action(w, a);
+        if (a->type == LBP_MOVE && (w->final_pass >= a->pass || a->dest >= w->config->nranks))
+            sim_fail(w, "a move after final, or to nobody");
+        if (a->type == LBP_FINAL) {
+            if (a->pass != w->final_pass + 1)
+                sim_fail(w, "final out of order");
+            w->final_pass = a->pass;
+            w->messages += w->config->nranks;
+            for (uint32_t r = 0; r < w->config->nranks; r++) {
+                event.rank = r;
+                sim_post(w, event);
+            }
+            continue;
+        }
+        w->moves += a->type == LBP_MOVE;
+        w->messages++;
+        sim_post(w, event);
+    }
+    w->actions.n = 0;
+}
+
+static void trace_report(const struct sim_world *w, const struct lbp_report *r)
+{
+    double cpu = 0, wall = 0;
+
+    for (size_t i = 0; i < r->nsamples; i++) {
+        cpu += (double)r->sample[i].cpu_ns;
+        wall += (double)r->sample[i].wall_ns;
+    }
+    printf("%9.3f  report rank=%u pass=%" PRId64 " executed=%" PRId64 " remaining=%" PRId64
+           "%s%s rate=%.3f done=%zu\n",
+           (double)w->now_ns / 1e6, r->rank, r->pass, r->executed, r->remaining,
+           r->dry ? " dry" : "", r->low ? " low" : "", wall > 0 ? cpu / wall : 0, r->ndone);
+}
+
+static void balancer_event(struct sim_world *w, struct sim_event *e)
+{
+    int ret = 0;
+    int64_t wake;
+
+    if (e->type == SIM_TICK) {
+        if (w->tick_ns != e->at_ns)
+            return; /* superseded */
+        w->tick_ns = INT64_MAX;
+        w->ticks++;
+        ret = lbp_balance_tick(w->balance, w->now_ns, &w->actions);
+    } else {
+        struct lbp_report r = e->report->r;
+
+        r.span = e->report->span;
+        r.sample = e->report->sample;
+        r.done = e->report->done;
+        w->reports++;
+        w->messages++;
+        if (w->config->trace)
+            trace_report(w, &r);
+        ret = lbp_balance_report(w->balance, &r, w->now_ns, &w->actions);
+    }
+    if (ret < 0)
+        sim_fail(w, "the balancer refused a report");
+    carry_out(w);
+    wake = lbp_balance_wake_ns(w->balance);
+    if (wake < w->now_ns)
+        wake = w->now_ns;
+    if (wake == w->tick_ns)
+        return;
+    w->tick_ns = wake;
+    if (wake != INT64_MAX)
+        sim_post(w, (struct sim_event){.type = SIM_TICK, .at_ns = wake});
+}
+
+/* All ranks are in the barrier: the next pass begins, or all is over. */
+static void leave_barrier(struct sim_world *w)
+{
+    w->waiting = 0;
+    if (++w->pass == w->config->passes) {
+        w->ended = true;
+        return;
+    }
+    for (uint32_t i = 0; i < w->config->nranks; i++)
+        sim_rank_begin(w, &w->rank[i], w->now_ns + w->config->latency_ns);
+}
+
+static void loop(struct sim_world *w)
+{
+    for (int64_t count = 0; w->nevents > 0 && !w->ended && !w->why; count++) {
+        struct sim_event e = next_event(w);
+
+        w->now_ns = e.at_ns;
+        if (count > EVENTS_MAX)
+            sim_fail(w, "too many events");
+        if (e.type == SIM_TICK || e.type == SIM_REPORT)
+            balancer_event(w, &e);
+        else
+            sim_rank_event(w, &w->rank[e.rank], &e);
+        free(e.report);
+        if (w->waiting == w->config->nranks)
+            leave_barrier(w);
+    }
+    if (!w->ended)
+        sim_fail(w, "hung: nothing will happen any more");
+}
+
+static int start(struct sim_world *w, const int64_t *share)
+{
+    const struct sim_config *c = w->config;
+    int64_t first = 0;
+
+    for (uint32_t i = 0; i < c->nranks; i++) {
+        struct sim_rank *r = &w->rank[i];
+        int ret;
+
+        r->id = i;
+        r->host = c->host[i];
+        r->host.period = -1;
+        lbx_spanset_init(&r->owned);
+        lbx_spanset_init(&r->left);
+        ret = lbx_spanset_add(&r->owned, first, first + share[i]);
+        if (ret == 0)
+            ret = lbp_balance_join(w->balance, i, first, first + share[i], 0, &w->actions);
+        if (ret < 0)
+            return ret;
+        first += share[i];
+    }
+    carry_out(w);
+    for (uint32_t i = 0; i < c->nranks; i++)
+        sim_rank_begin(w, &w->rank[i], c->latency_ns);
+    return 0;
+}
+
+/* The bare loop: each rank does its share, and all wait for each other after each pass. */
+static int64_t static_end(const struct sim_config *c, const int64_t *share)
+{
+    int64_t now = 0;
+
+    for (int pass = 0; pass < c->passes; pass++) {
+        int64_t first = 0, end = now;
+
+        for (uint32_t i = 0; i < c->nranks; i++) {
+            struct sim_host host = c->host[i];
+            double work = 0;
+            int64_t done;
+
+            for (int64_t k = first; k < first + share[i]; k++)
+                work += c->cost_ns[k];
+            first += share[i];
+            host.period = -1;
+            done = sim_host_run(&host, now, work);
+            end = done > end ? done : end;
+        }
+        now = end;
+    }
+    return now;
+}
+
+static void finish(struct sim_world *w, const int64_t *share, struct sim_result *ret)
+{
+    const struct sim_config *c = w->config;
+    double work = 0;
+
+    *ret = (struct sim_result){.end_ns = w->now_ns,
+                               .static_ns = static_end(c, share),
+                               .moves = w->moves,
+                               .messages = w->messages,
+                               .reports = w->reports,
+                               .ticks = w->ticks,
+                               .ended = w->ended && !w->why,
+                               .why = w->why};
+    for (int64_t i = 0; i < c->n; i++) {
+        work += c->cost_ns[i];
+        if (w->count[i] < c->passes)
+            ret->missing += c->passes - w->count[i];
+        else
+            ret->repeated += w->count[i] - c->passes;
+    }
+    ret->ideal_ns = sim_host_ideal(c->host, (int)c->nranks, 0, work * c->passes);
+}
+
+static int make_balance(struct sim_world *w, const double *weight)
+{
+    const struct sim_config *c = w->config;
+    struct lbp_balance_config config = {.nranks = c->nranks,
+                                        .n = c->n,
+                                        .row_bytes = c->row_bytes,
+                                        .weight = c->weights ? weight : NULL,
+                                        .t_interact_ns = c->measured ? 2 * c->latency_ns : 0,
+                                        .first_epoch = 1};
+    int ret = lbp_params_parse(&config.params, c->policy, NULL);
+
+    return ret < 0 ? ret : lbp_balance_create(&config, 0, &w->balance, NULL);
+}
+
+int sim_run(const struct sim_config *config, struct sim_result *ret_result)
+{
+    struct sim_world w = {.config = config, .final_pass = -1, .tick_ns = INT64_MAX};
+    double *weight = calloc(config->nranks, sizeof(*weight));
+    int64_t *share = calloc(config->nranks, sizeof(*share));
+    int ret = -ENOMEM;
+
+    w.rank = calloc(config->nranks, sizeof(*w.rank));
+    w.count = calloc((size_t)config->n + 1, sizeof(*w.count));
+    if (!weight || !share || !w.rank || !w.count)
+        goto out;
+    for (uint32_t i = 0; i < config->nranks; i++)
+        weight[i] = sim_host_cores(&config->host[i], 0);
+    ret = lbp_apportion(config->n, config->weights ? weight : NULL, config->nranks, share);
+    if (ret == 0)
+        ret = make_balance(&w, weight);
+    if (ret == 0)
+        ret = start(&w, share);
+    if (ret < 0)
+        goto out;
+    loop(&w);
+    finish(&w, share, ret_result);
+out:
+    while (w.nevents > 0)
+        free(next_event(&w).report);
+    for (uint32_t i = 0; w.rank && i < config->nranks; i++)
+        sim_rank_fini(&w.rank[i]);
+    lbp_actions_fini(&w.actions);
+    lbp_balance_destroy(w.balance);
+    free(w.event);
+    free(w.rank);
+    free(w.count);
+    free(weight);
+    free(share);
+    return ret;
+}
