@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * matmul.c - C = A B, square, in doubles.  Even iterations: one is a row of C.
+ *
+ * The rows of A and of C travel with their iterations; B is on every rank.  The sum of each element
+ * is taken in the same order wherever it is computed, so the result is the same to the last bit as
+ * that of --serial.
+ */
+#include <inttypes.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "examples/aid.h"
+
+static int64_t n = 1000;
+static int64_t seed = 1;
+static int serial, check, report;
+static const char *progress = "none";
+
+static const struct ex_option options[] = {
+    {"n", EX_INT, &n, 0, 20000, "rows and columns"},
+    {"seed", EX_INT, &seed, 0, INT64_MAX, "of the input"},
+    {"serial", EX_FLAG, &serial, 0, 0, "the plain program: no MPI, no balancing"},
+    {"check", EX_FLAG, &check, 0, 0, "compare with the plain program"},
+    {"report", EX_FLAG, &report, 0, 0, "print what each rank had"},
+    {"progress", EX_TEXT, &progress, 0, 0, "none, live, lines"},
+    {0},
+};
+
+/* Row i of A (which = 0) or B (which = 1): numbers in [-1, 1), a function of seed, which, i and
+ * column. */
+static void fill_row(double *row, int which, int64_t i)
+{
+    uint64_t x = (uint64_t)seed * 2 + (uint64_t)which;
+
+    x = (x ^ (uint64_t)i) * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0x632be59bd9b4e019);
+    for (int64_t j = 0; j < n; j++) {
+        uint64_t z = x += UINT64_C(0x9e3779b97f4a7c15);
+
+        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+        row[j] = (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1.0;
+    }
+}
+
+static void multiply_row(double *restrict c, const double *restrict a, const double *restrict b)
+{
+    memset(c, 0, (size_t)n * sizeof *c);
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t j = 0; j < n; j++)
+            c[j] += a[k] * b[k * n + j];
+}
+
+static double *new_matrix(void)
+{
+    double *m = malloc((size_t)n * (size_t)n * sizeof *m + 1);
+
+    if (!m) {
+        fprintf(stderr, "matmul: out of memory for %" PRId64 " x %" PRId64 " doubles\n", n, n);
+        exit(1);
+    }
+    return m;
+}
+
+static double *new_b(void)
+{
+    double *b = new_matrix();
+
+    for (int64_t i = 0; i < n; i++)
+        fill_row(b + i * n, 1, i);
+    return b;
+}
+
+static uint64_t run_serial(const double *b)
+{
+    struct ex_progress *p =
+        serial ? ex_progress_begin(ex_progress_mode_of(progress), "matmul", n) : NULL;
+    double *a = new_matrix(), *c = new_matrix();
+    uint64_t sum;
+
+    for (int64_t i = 0; i < n; i++) {
+        fill_row(a + i * n, 0, i);
+        multiply_row(c + i * n, a + i * n, b);
+        ex_progress_tick(p, 1);
+    }
+    sum = ex_checksum(EX_CHECKSUM_INIT, c, (size_t)(n * n) * sizeof *c);
+    ex_progress_end(p);
+    free(a);
+    free(c);
+    return sum;
+}
+
+static uint64_t run_balanced(lb_ctx *ctx, const double *b)
+{
+    const size_t row_bytes = (size_t)n * sizeof(double);
+    double *a = lb_array_alloc(ctx, n, row_bytes), *c = lb_array_alloc(ctx, n, row_bytes);
+    uint64_t sum = 0;
+    double began_s;
+    int64_t first, last;
+    struct ex_progress *p;
+
+    if (n > 0 && (!a || !c)) {
+        fprintf(stderr, "matmul: out of address space\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    lb_loop *l = lb_loop_open(ctx, "rows", n);
+    lb_loop_array(l, a, row_bytes);
+    lb_loop_array(l, c, row_bytes);
+    for (int k = 0; lb_loop_owned(l, k, &first, &last); k++) /* the rows that are here at first */
+        for (int64_t i = first; i < last; i++)
+            fill_row(a + i * n, 0, i);
+
+    p = ex_progress_begin(ex_progress_mode_of(progress), "matmul", n);
+    MPI_Barrier(MPI_COMM_WORLD);
+    began_s = ex_now_s();
+    while (lb_loop_next(l, &first, &last))
+        for (int64_t i = first; i < last; i++) {
+            multiply_row(c + i * n, a + i * n, b);
+            ex_progress_tick(p, 1);
+        }
+    if (report)
+        ex_report(l, began_s, ex_now_s());
+    ex_progress_end(p);
+
+    if (lb_loop_collect(l, c, 0) != 0) {
+        fprintf(stderr, "matmul: the rows of C could not be brought together\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (lb_rank(ctx) == 0)
+        sum = ex_checksum(EX_CHECKSUM_INIT, c, (size_t)n * row_bytes);
+    lb_loop_close(l);
+    lb_array_free(ctx, a);
+    lb_array_free(ctx, c);
+    return sum;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t sum, right;
+    double *b;
+    int status = 0;
+
+    ex_options(argc, argv, "multiply two matrices, balanced over the ranks", options);
+    ex_progress_mode_of(progress);
+    b = new_b();
+    if (serial) {
+        printf("checksum=%016" PRIx64 "\n", run_serial(b));
+        free(b);
+        return 0;
+    }
+    MPI_Init(&argc, &argv);
+    lb_ctx *ctx = lb_init();
+    sum = run_balanced(ctx, b);
+    if (lb_rank(ctx) == 0) {
+        printf("checksum=%016" PRIx64 "\n", sum);
+        if (check) {
+            right = run_serial(b);
+            printf("identical=%s\n", right == sum ? "yes" : "no");
+            status = right != sum;
+        }
+    }
+    free(b);
+    lb_finalize(ctx);
+    MPI_Finalize();
+    return status;
+}
