@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# lib.sh - what every benchmark needs: a cluster of its own, programs, medians. Sourced by bash, set -eu.
+# key=value lines go to stdout, all else to stderr.
+bench_src=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+bench_build=${LB_BUILD:-$bench_src/build}
+bench_tmp=
+bench_up=
+
+say() { printf '%s\n' "$*" >&2; }
+die() {
+    say "$(basename "$0"): $*"
+    exit 1
+}
+
+cl() { LB_CLUSTER=$bench_instance "$bench_src/tests/cluster/cluster" "$@"; }
+# In the background: the command itself is the job, so that killing the job ends it.
+cl_exec() { LB_CLUSTER=$bench_instance exec "$bench_src/tests/cluster/cluster" "$@"; }
+
+# The programs named, or a clear word on what is missing.
+need_programs() {
+    local p
+    for p in "$@"; do
+        [ -x "$bench_build/$p" ] || die "$bench_build/$p is missing: build first (./run build), or set LB_BUILD"
+    done
+}
+
+bench_cleanup() {
+    local rc=$?
+    trap - EXIT INT TERM HUP
+    [ -z "$(jobs -p)" ] || kill $(jobs -p) 2>/dev/null || true
+    [ -z "$bench_up" ] || cl down >&2 2>/dev/null || true
+    [ -z "$bench_tmp" ] || rm -rf "$bench_tmp"
+    exit $rc
+}
+
+# bench_begin NAME: a place for files, and everything undone at the end, however it comes.
+bench_begin() {
+    bench_instance=${LB_BENCH_INSTANCE:-b$1}
+    trap bench_cleanup EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    bench_tmp=$(mktemp -d "$bench_build/bench-$1.XXXXXX") || die "cannot write in $bench_build"
+    chmod 755 "$bench_tmp"
+}
+
+# bench_cluster CORES...: a cluster of that many hosts at these speeds.
+bench_cluster() {
+    [ "$(id -u)" = 0 ] || die "needs root: the cluster's hosts are namespaces and cgroups of this machine"
+    say "cluster: $# hosts"
+    bench_up=1
+    cl down >/dev/null 2>&1 || true
+    cl up $# >&2 || die "the cluster did not come up"
+    bench_speeds "$@"
+}
+
+bench_speeds() {
+    local i=0 s
+    for s in "$@"; do
+        i=$((i + 1))
+        cl speed "n$i" "$s" >&2
+    done
+}
+
+# on_head SECONDS CMD...: run a command as on the head, at most that long.
+on_head() {
+    local limit=$1
+    shift
+    cl head timeout -k 5 "$limit" "$@" </dev/null
+}
+
+# value KEY LINE: what stands behind KEY= in LINE.
+value() {
+    local word
+    for word in $2; do
+        case $word in "$1="*) printf '%s\n' "${word#*=}" && return ;; esac
+    done
+    die "no $1= in: $2"
+}
+
+calc() { awk "BEGIN { printf \"${2:-%.3f}\", $1 }"; }
+
+# median, of numbers on stdin
+median() {
+    sort -g | awk '{ v[NR] = $1 } END { if (!NR) exit 1; if (NR % 2) print v[(NR + 1) / 2]; else printf "%.4f\n", (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+sum_of() { awk "BEGIN { print $(printf '%s+' "$@")0 }"; }
+
+# CPU seconds that a process has used so far (user and system).
+cpu_seconds() {
+    awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) / hz }' "/proc/$1/stat" 2>/dev/null
+}
+
+whole_number() { case $2 in '' | *[!0-9]*) die "option $1: a whole number is needed, not \"$2\"" ;; esac; }
+number() { awk -v v="$2" 'BEGIN { exit v !~ /^[0-9]*\.?[0-9]+$/ }' || die "option $1: a number is needed, not \"$2\""; }
