@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Each example as a single rank gives what its plain serial form gives, and refuses wrong options.
+set -u
+bin=$top_builddir/examples
+photo=/usr/share/matplotlib/mpl-data/sample_data/grace_hopper.jpg
+failed=0
+LB_POLICY=off OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export LB_POLICY OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+
+bad() {
+    echo "not ok: $*"
+    failed=1
+}
+
+# same PROGRAM OPTION...: the two forms print the same checksum
+same() {
+    program=$1
+    shift
+    serial=$("$bin/$program" --serial "$@" | grep '^checksum=') || bad "$program --serial $* prints no checksum"
+    one=$("$bin/$program" --check "$@" 2>/dev/null) || bad "$program --check $* fails"
+    case $one in
+    *"$serial"*"identical=yes"*) echo "ok: $program $* $serial" ;;
+    *) bad "$program $*: serial $serial, one rank $one" ;;
+    esac
+}
+
+refused() {
+    "$@" >/dev/null 2>&1
+    [ $? = 2 ] || bad "$* is not refused with 2"
+}
+
+for n in 0 1 2 67; do same matmul --n "$n"; done
+for n in 0 1 30 4001; do same primes --limit "$n" --block 30; done
+if [ -r "$photo" ]; then
+    for n in 0 1 9; do same denoise --width 60 --search 2 --height "$n"; done
+    same denoise --width 40 --noise 0 --radius 0
+else
+    echo "skipped: denoise: no $photo (Debian: python-matplotlib-data)"
+fi
+
+# the sum of the primes below 100 is known, and so is that they differ from those below 102
+case $("$bin/primes" --serial --limit 100) in
+*"count=25 sum=1060"*) ;;
+*) bad "primes below 100" ;;
+esac
+[ "$("$bin/primes" --serial --limit 100 --block 7)" != "$("$bin/primes" --serial --limit 102 --block 7)" ] ||
+    bad "the checksum does not tell 100 from 102"
+[ "$("$bin/matmul" --serial --n 9)" != "$("$bin/matmul" --serial --n 9 --seed 2)" ] || bad "the checksum does not tell seeds apart"
+
+refused "$bin/matmul" --n -1
+refused "$bin/matmul" --n 1x
+refused "$bin/matmul" --n
+refused "$bin/primes" --serial --nonsense
+refused "$bin/primes" --serial=1
+refused "$bin/primes" extra
+refused "$bin/denoise" --progress=often
+"$bin/denoise" --serial --input "$top_srcdir/COPYING" >/dev/null 2>&1 && bad "denoise takes a text for a photograph"
+"$bin/matmul" --help | grep -q -e '--serial' || bad "matmul --help says nothing of --serial"
+exit $failed
