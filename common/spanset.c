@@ -24,7 +24,7 @@ void lbx_spanset_clear(struct lbx_spanset *s)
     s->n = 0;
 }
 
-static int reserve(struct lbx_spanset *s, size_t n)
+int lbx_spanset_reserve(struct lbx_spanset *s, size_t n)
 {
     size_t size = s->size ? s->size : 4;
     struct lbx_span *span;
@@ -63,7 +63,7 @@ static int splice(struct lbx_spanset *s, size_t i, size_t cut, const struct lbx_
 {
     if (cut == 0 && nput == 0)
         return 0;
-    if (reserve(s, s->n - cut + nput) < 0)
+    if (lbx_spanset_reserve(s, s->n - cut + nput) < 0)
         return -ENOMEM;
     memmove(s->span + i + nput, s->span + i + cut, (s->n - i - cut) * sizeof(*s->span));
     for (size_t k = 0; k < nput; k++)
@@ -150,7 +150,7 @@ int lbx_spanset_intersect(const struct lbx_spanset *s, int64_t first, int64_t la
     if (first < last)
         for (size_t k = i; k < s->n && s->span[k].first < last; k++)
             n++;
-    if (reserve(ret_out, n) < 0)
+    if (lbx_spanset_reserve(ret_out, n) < 0)
         return -ENOMEM;
     for (size_t k = 0; k < n; k++) {
         ret_out->span[k].first = s->span[i + k].first > first ? s->span[i + k].first : first;
@@ -162,7 +162,7 @@ int lbx_spanset_intersect(const struct lbx_spanset *s, int64_t first, int64_t la
 
 int lbx_spanset_copy(const struct lbx_spanset *s, struct lbx_spanset *ret_out)
 {
-    if (reserve(ret_out, s->n) < 0)
+    if (lbx_spanset_reserve(ret_out, s->n) < 0)
         return -ENOMEM;
     if (s->n > 0)
         memcpy(ret_out->span, s->span, s->n * sizeof(*s->span));

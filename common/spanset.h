@@ -30,6 +30,9 @@ void lbx_spanset_init(struct lbx_spanset *s);
 void lbx_spanset_fini(struct lbx_spanset *s);  /* NULL is fine; leaves an empty set */
 void lbx_spanset_clear(struct lbx_spanset *s); /* empties it, keeps its memory */
 
+/* Make room for n spans: until the set has more no memory is needed.  Returns 0 or -ENOMEM. */
+int lbx_spanset_reserve(struct lbx_spanset *s, size_t n) __attribute__((warn_unused_result));
+
 /*
  * Add [first, last), or take it away.  An empty span changes nothing; what is already there (or
  * already gone) stays so.

@@ -11,10 +11,11 @@
  *     lb_loop_close(l);
  *     lb_finalize(ctx);
  *
- * Every rank of the job makes the same calls in the same order (they are collective), but lb_loop_next, lb_loop_owned and
- * lb_loop_stats, which each rank calls as often as it likes.  Indices are global: iteration i and row i mean the same on
- * every rank.  One thread of a rank uses a context at a time.  Nothing here ends the program: where no balancer is to be
- * had the loop runs with a fixed distribution, and says so once on stderr.
+ * Every rank of the job makes the same calls in the same order (they are collective), but
+ * lb_loop_next, lb_loop_owned and lb_loop_stats, which each rank calls as often as it likes.
+ * Indices are global: iteration i and row i mean the same on every rank.  One thread of a rank uses
+ * a context at a time.  Nothing here ends the program: where no balancer is to be had the loop runs
+ * with a fixed distribution, and says so once on stderr.
  */
 #ifndef LB_H
 #define LB_H
@@ -33,17 +34,20 @@ typedef struct lb_ctx lb_ctx;
 typedef struct lb_loop lb_loop;
 
 /*
- * Join the job's balancer.  Collective.  In a program that uses MPI call it after MPI_Init: rows then travel by MPI, on a
- * communicator of our own; in one that does not, call it first.
- * Never fails a job: what cannot be had makes the loops static.  NULL only when out of memory, and every other call takes
- * a NULL context or loop and does the work statically as a single rank or does nothing, so its result need not be checked.
+ * Join the job's balancer.  Collective.  In a program that uses MPI call it after MPI_Init: rows
+ * then travel by MPI, on a communicator of our own; in one that does not, call it first. Never
+ * fails a job: what cannot be had makes the loops static.  NULL only when out of memory, and every
+ * other call takes a NULL context or loop and does the work statically as a single rank or does
+ * nothing, so its result need not be checked.
  */
 lb_ctx *lb_init(void);
 
-/* As lb_init, over the ranks of comm (a pointer to an MPI_Comm; duplicated) instead of MPI_COMM_WORLD. */
+/* As lb_init, over the ranks of comm (a pointer to an MPI_Comm; duplicated) instead of
+ * MPI_COMM_WORLD. */
 lb_ctx *lb_init_comm(const void *mpi_comm);
 
-/* Leave the balancer and free ctx and its loops.  Collective; call it before MPI_Finalize.  NULL is fine. */
+/* Leave the balancer and free ctx and its loops.  Collective; call it before MPI_Finalize.  NULL is
+ * fine. */
 void lb_finalize(lb_ctx *ctx);
 
 int lb_rank(const lb_ctx *ctx);     /* 0 to lb_size - 1 */
@@ -54,37 +58,40 @@ const char *lb_version(void);       /* "0.1.0", static */
 /*
  * Declare a loop of n >= 0 independent iterations (0 to n - 1) over all ranks.  Collective.
  * name[in]  for reports and metrics, at most 63 bytes are kept; copied
- * At first each rank owns one block, sized by the speed of its host where that is known, else evenly.
- * Returns the loop, owned by ctx until lb_loop_close; NULL only when out of memory or when n < 0.
+ * At first each rank owns one block, sized by the speed of its host where that is known, else
+ * evenly. Returns the loop, owned by ctx until lb_loop_close; NULL only when out of memory or when
+ * n < 0.
  */
 lb_loop *lb_loop_open(lb_ctx *ctx, const char *name, int64_t n);
 
 /*
- * Let rows of an array travel with the iterations: row i, row_bytes long at base + i * row_bytes, is valid on the rank that
- * owns iteration i.  Collective; call it before the first lb_loop_next.
- * base[in]  the global extent of n rows (see lb_array_alloc), borrowed until lb_loop_close; row_bytes >= 0
- * Returns 0, -EINVAL, -EBUSY (the loop has started), -ENOMEM.
+ * Let rows of an array travel with the iterations: row i, row_bytes long at base + i * row_bytes,
+ * is valid on the rank that owns iteration i.  Collective; call it before the first lb_loop_next.
+ * base[in]  the global extent of n rows (see lb_array_alloc), borrowed until lb_loop_close;
+ * row_bytes >= 0 Returns 0, -EINVAL, -EBUSY (the loop has started), -ENOMEM.
  */
 int lb_loop_array(lb_loop *l, void *base, size_t row_bytes);
 
 /*
  * The next iterations of this pass for this rank: [first, last), last > first.
- * Returns 1 with a chunk; 0 when the pass is over: every iteration was handed to exactly one rank.  The call after that
- * begins the next pass over all n iterations, where they are owned now.  The last call of a pass waits for the other ranks.
+ * Returns 1 with a chunk; 0 when the pass is over: every iteration was handed to exactly one rank.
+ * The call after that begins the next pass over all n iterations, where they are owned now.  The
+ * last call of a pass waits for the other ranks.
  */
 int lb_loop_next(lb_loop *l, int64_t *first, int64_t *last);
 
 /*
  * The spans of iterations that this rank owns, ascending: which = 0, 1, ...
- * Returns 1 with [first, last), 0 when there is no such span.  Between lb_loop_open and the first lb_loop_next it is the first
- * distribution (read your rows in); after a pass it says whose results are here.
+ * Returns 1 with [first, last), 0 when there is no such span.  Between lb_loop_open and the first
+ * lb_loop_next it is the first distribution (read your rows in); after a pass it says whose results
+ * are here.
  */
 int lb_loop_owned(const lb_loop *l, int which, int64_t *first, int64_t *last);
 
 /*
- * Bring all rows of an array of the loop together on rank root.  Collective, between passes; ownership does not change.
- * base[in]  as given to lb_loop_array
- * Returns 0, -EINVAL (no such array or root), -EBUSY (within a pass), -EIO (the rows could not be moved).
+ * Bring all rows of an array of the loop together on rank root.  Collective, between passes;
+ * ownership does not change. base[in]  as given to lb_loop_array Returns 0, -EINVAL (no such array
+ * or root), -EBUSY (within a pass), -EIO (the rows could not be moved).
  */
 int lb_loop_collect(lb_loop *l, void *base, int root);
 
@@ -92,26 +99,27 @@ int lb_loop_collect(lb_loop *l, void *base, int root);
 void lb_loop_close(lb_loop *l);
 
 /*
- * Memory for n rows of row_bytes, of which only the touched ones take up memory; rows that move away are given back to the
- * system.  Zero at first.  Returns NULL when out of address space or the size overflows.  Free with lb_array_free.
+ * Memory for n rows of row_bytes, of which only the touched ones take up memory; rows that move
+ * away are given back to the system.  Zero at first.  Returns NULL when out of address space or the
+ * size overflows.  Free with lb_array_free.
  */
 void *lb_array_alloc(lb_ctx *ctx, int64_t n, size_t row_bytes);
 void lb_array_free(lb_ctx *ctx, void *base); /* NULL is fine */
 
 /* What happened to this rank in this loop so far; times in seconds. */
 struct lb_stats {
-    size_t struct_bytes;        /* set by the caller: sizeof(struct lb_stats) */
-    int64_t passes;             /* ended */
-    int64_t iterations;         /* handed out here */
-    int64_t iterations_in;      /* came from other ranks */
-    int64_t iterations_out;     /* went to other ranks */
+    size_t struct_bytes;    /* set by the caller: sizeof(struct lb_stats) */
+    int64_t passes;         /* ended */
+    int64_t iterations;     /* handed out here */
+    int64_t iterations_in;  /* came from other ranks */
+    int64_t iterations_out; /* went to other ranks */
     int64_t moves_in, moves_out;
     int64_t bytes_in, bytes_out; /* of rows */
-    int64_t hooks;              /* calls of lb_loop_next that spoke with the balancer or looked for rows */
-    double compute_s;           /* elapsed between a chunk and the next call */
-    double cpu_s;               /* CPU time of the process in the same intervals */
-    double wait_s;              /* waiting at the end of passes */
-    double library_s;           /* spent in lb_loop_next otherwise */
+    int64_t hooks;    /* calls of lb_loop_next that spoke with the balancer or looked for rows */
+    double compute_s; /* elapsed between a chunk and the next call */
+    double cpu_s;     /* CPU time of the process in the same intervals */
+    double wait_s;    /* waiting at the end of passes */
+    double library_s; /* spent in lb_loop_next otherwise */
 };
 
 /* Returns 0 or -EINVAL. */

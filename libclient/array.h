@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arrays with their global extent in address space, and memory only where they were touched. */
+#ifndef LBC_ARRAY_H
+#define LBC_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "libclient/lb.h"
+
+/* Is all of [base, base + bytes) in one array of ctx? */
+bool lbc_array_holds(const lb_ctx *ctx, const void *base, size_t bytes);
+
+/* Give the whole pages inside [base, base + bytes) back to the system; they read as zero after. */
+void lbc_array_release(void *base, size_t bytes);
+
+/* Forget ctx's arrays, which live on until lb_array_free with a NULL context. */
+void lbc_array_forget(lb_ctx *ctx);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lb_loop_collect: the rows of one array together on one rank, by the transfers that move
+ * iterations. */
+#include <errno.h>
+
+#include "common/clock.h"
+#include "libclient/exchange.h"
+#include "libclient/loop.h"
+#include "libclient/pass.h"
+
+static size_t find_array(const struct lb_loop *l, const void *base)
+{
+    size_t i = 0;
+
+    while (i < l->nrows && l->rows[i].base != base)
+        i++;
+    return i;
+}
+
+/* One turn of waiting; false when the transport has failed. */
+static bool turn(struct lb_ctx *ctx, int64_t since_ns)
+{
+    int64_t now_ns = lbx_clock_mono_ns();
+
+    lbc_exchange_poll(ctx, now_ns);
+    if (ctx->failed)
+        return false;
+    lbc_pass_pause(ctx, now_ns - since_ns);
+    return true;
+}
+
+static int receive_all(struct lb_loop *l, int64_t since_ns)
+{
+    bool works = true;
+
+    l->collected = 0;
+    l->collecting = true;
+    while (works && l->collected + 1 < (uint32_t)l->ctx->size)
+        works = turn(l->ctx, since_ns);
+    l->collecting = false;
+    return works ? 0 : -EIO;
+}
+
+static int send_all(struct lb_loop *l, size_t array, int root, int64_t since_ns)
+{
+    size_t which = 0;
+
+    do {
+        int n = lbc_exchange_collect(l, array, root, which);
+
+        if (n < 0 && n != -ENOMEM)
+            return -EIO;
+        if (n > 0)
+            which += (size_t)n;
+        if (n == 0) /* nothing is owned: the empty last one is sent */
+            break;
+        if (n == -ENOMEM && !turn(l->ctx, since_ns))
+            return -EIO;
+    } while (which < l->owned.n);
+    while (lbc_exchange_sending(l))
+        if (!turn(l->ctx, since_ns))
+            return -EIO;
+    return 0;
+}
+
+int lb_loop_collect(lb_loop *l, void *base, int root)
+{
+    int64_t since_ns = lbx_clock_mono_ns();
+    size_t array;
+
+    if (!l || root < 0 || root >= (l->ctx ? l->ctx->size : 1))
+        return -EINVAL;
+    array = find_array(l, base);
+    if (array == l->nrows)
+        return -EINVAL;
+    if (l->state != LBC_IDLE)
+        return -EBUSY;
+    if (!l->ctx || l->ctx->size == 1)
+        return 0;
+    if (!l->ctx->transport || l->ctx->failed)
+        return -EIO;
+    l->collects++;
+    return l->ctx->rank == root ? receive_all(l, since_ns) : send_all(l, array, root, since_ns);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A context: made, asked, ended. */
+#include "config.h"
+#include "libclient/ctx.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "libclient/array.h"
+#include "libclient/exchange.h"
+#include "libclient/loop.h"
+#include "libclient/pass.h"
+
+#define SUMMARY_VALUES 7
+
+struct lb_ctx *lbc_ctx_create(int rank, int size, struct lbc_transport *transport, bool balanced,
+                              const struct lbc_link *link, const double *weight)
+{
+    struct lb_ctx *ctx = calloc(1, sizeof(*ctx));
+
+    if (!ctx)
+        return NULL;
+    ctx->msg = calloc(1, sizeof(*ctx->msg));
+    if (weight)
+        ctx->weight = calloc((size_t)size, sizeof(*weight));
+    if (!ctx->msg || (weight && !ctx->weight)) {
+        free(ctx->msg);
+        free(ctx->weight);
+        free(ctx);
+        return NULL;
+    }
+    if (weight)
+        memcpy(ctx->weight, weight, (size_t)size * sizeof(*weight));
+    ctx->rank = rank;
+    ctx->size = size;
+    ctx->transport = transport;
+    ctx->balanced = balanced;
+    ctx->launch = (struct lbc_launch)LBC_LAUNCH_NONE;
+    if (link)
+        ctx->link = *link;
+    else
+        lbc_link_init(&ctx->link);
+    return ctx;
+}
+
+void lbc_ctx_join(struct lb_ctx *ctx, double weight)
+{
+    struct lbw_join *join = &ctx->msg->u.join;
+
+    ctx->msg->type = LBW_JOIN;
+    memset(join, 0, sizeof(*join));
+    join->nranks = (uint32_t)ctx->size;
+    join->pid = (uint32_t)getpid();
+    join->weight = weight;
+    if (gethostname(join->host, sizeof(join->host) - 1) < 0)
+        join->host[0] = '\0';
+    lbc_link_send(&ctx->link, ctx->msg);
+    lbc_ctx_check_link(ctx);
+}
+
+void lbc_ctx_check_link(struct lb_ctx *ctx)
+{
+    if (!ctx->balanced || lbc_link_is_open(&ctx->link) || ctx->told_lost)
+        return;
+    ctx->told_lost = true;
+    if (ctx->rank == 0)
+        fputs("lb: balancer lost, loops stay as they are\n", stderr);
+}
+
+void lbc_ctx_fail(struct lb_ctx *ctx)
+{
+    if (ctx->failed)
+        return;
+    ctx->failed = true;
+    if (ctx->in || ctx->out) /* not silently: iterations on their way are lost */
+        fprintf(stderr, "lb: rank %d: MPI failed while rows were moving, results are incomplete\n",
+                ctx->rank);
+    lbc_exchange_drop(ctx, NULL);
+}
+
+int lbc_ctx_barrier(struct lb_ctx *ctx)
+{
+    int64_t since_ns = lbx_clock_mono_ns();
+    int rc = ctx->transport->ops->barrier_start(ctx->transport);
+
+    while (rc == 0) {
+        rc = ctx->transport->ops->barrier_test(ctx->transport);
+        if (rc == 0)
+            lbc_pass_pause(ctx, lbx_clock_mono_ns() - since_ns);
+    }
+    return rc < 0 ? -EIO : 0;
+}
+
+/* One line of what happened, from all ranks. */
+static void summarize(struct lb_ctx *ctx)
+{
+    double mine[SUMMARY_VALUES] = {(double)ctx->closed.iterations, (double)ctx->closed.moves,
+                                   (double)ctx->closed.bytes,      (double)ctx->closed.compute_ns,
+                                   (double)ctx->closed.wait_ns,    (double)ctx->closed.library_ns,
+                                   (double)ctx->closed.passes};
+    double *all = calloc((size_t)ctx->size * SUMMARY_VALUES, sizeof(*all));
+    double sum[SUMMARY_VALUES] = {0}, most_compute = 0, time;
+
+    /* without memory the call is made all the same, the others wait in it */
+    if (!all)
+        return;
+    if (ctx->size == 1)
+        memcpy(all, mine, sizeof(mine));
+    else if (ctx->transport->ops->allgather(ctx->transport, mine, SUMMARY_VALUES, all) < 0)
+        goto out;
+    for (int r = 0; r < ctx->size; r++) {
+        const double *v = all + (size_t)r * SUMMARY_VALUES;
+
+        for (int i = 0; i < SUMMARY_VALUES; i++)
+            sum[i] += v[i];
+        if (v[3] > most_compute)
+            most_compute = v[3];
+    }
+    time = sum[3] + sum[4] + sum[5];
+    if (ctx->rank == 0)
+        fprintf(stderr,
+                "lb: loops=%lld passes=%.0f iterations=%.0f moves=%.0f moved_bytes=%.0f "
+                "balance_ratio=%.3f wait_ratio=%.3f library_ratio=%.4f\n",
+                (long long)ctx->closed.loops, sum[6] / ctx->size, sum[0], sum[1], sum[2],
+                most_compute > 0 ? sum[3] / ctx->size / most_compute : 1.0,
+                time > 0 ? sum[4] / time : 0.0, time > 0 ? sum[5] / time : 0.0);
+out:
+    free(all);
+}
+
+void lb_finalize(lb_ctx *ctx)
+{
+    bool usable;
+
+    if (!ctx)
+        return;
+    usable = ctx->transport && !ctx->failed && ctx->transport->ops->usable(ctx->transport);
+    if (!usable)
+        ctx->failed = true; /* nobody is waited for below */
+    while (ctx->loop)
+        lb_loop_close(ctx->loop);
+    ctx->told_lost = true; /* from here on it may go */
+    lbc_link_leave(&ctx->link);
+    usable = usable && !ctx->failed;
+    if (ctx->report && (usable || ctx->size == 1))
+        summarize(ctx);
+    if (ctx->own_balancer && usable && lbc_ctx_barrier(ctx) < 0)
+        ctx->failed = true;
+    lbc_launch_close(&ctx->launch);
+    lbc_exchange_drop(ctx, NULL);
+    if (ctx->transport)
+        ctx->transport->ops->destroy(ctx->transport);
+    lbc_pmix_close(&ctx->pmix);
+    lbc_array_forget(ctx);
+    free(ctx->weight);
+    free(ctx->msg);
+    free(ctx);
+}
+
+int lb_rank(const lb_ctx *ctx)
+{
+    return ctx ? ctx->rank : 0;
+}
+
+int lb_size(const lb_ctx *ctx)
+{
+    return ctx ? ctx->size : 1;
+}
+
+int lb_balanced(const lb_ctx *ctx)
+{
+    return ctx && ctx->balanced && lbc_link_is_open(&ctx->link);
+}
+
+const char *lb_version(void)
+{
+    return PACKAGE_VERSION;
+}

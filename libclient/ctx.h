@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inside of a context: what the files of liblb share of it. */
+#ifndef LBC_CTX_H
+#define LBC_CTX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libclient/launch.h"
+#include "libclient/lb.h"
+#include "libclient/link.h"
+#include "libclient/pmix.h"
+#include "libclient/transport.h"
+
+struct lbc_array;
+struct lbc_in;
+struct lbc_out;
+
+struct lb_ctx {
+    int rank, size;
+    struct lbc_transport *transport; /* owned; NULL: rows cannot move */
+
+    /*
+     * The job has a balancer.  The same on all ranks, and for the whole life of the context, even
+     * when the balancer is lost: the ranks end every pass by a barrier of their own, and either all
+     * enter it or none.  False: loops are static and nobody waits.
+     */
+    bool balanced;
+    bool failed; /* the transport failed: the job's end is near, and nothing is waited for any more
+                  */
+
+    struct lbc_link link; /* to the balancer; closed when it is lost */
+    bool told_lost;       /* rank 0 has said that the balancer is lost */
+    bool report;          /* the summary line is wanted; the same on all ranks */
+    bool own_balancer;    /* rank 0 started it: it ends with rank 0; the same on all ranks */
+    struct lbc_pmix pmix;
+    struct lbc_launch launch; /* of rank 0 */
+    double *weight;           /* [size], owned; NULL: all ranks are alike */
+
+    uint32_t nloops;      /* opened so far: the next one's number */
+    struct lb_loop *loop; /* those open, the newest first */
+    struct lbc_array *array;
+    struct lbc_in *in;        /* transfers coming in, in order of arrival */
+    struct lbc_out *out;      /* transfers going out */
+    struct lbw_rank_msg *msg; /* scratch for one message; owned */
+
+    int64_t test_chunk; /* LB_TEST_CHUNK: iterations in a chunk, 0: by time */
+
+    /* Of closed loops, for the summary line. */
+    struct {
+        int64_t loops, passes, iterations, moves, bytes, compute_ns, wait_ns, library_ns;
+    } closed;
+};
+
+/*
+ * A context over an existing transport and connection.  For lb_init, and for tests.
+ * transport  transferred, may be NULL; link  transferred, see lbc_link
+ * weight[in]  [size], copied; NULL: all alike
+ * Returns NULL when out of memory (nothing was transferred then).
+ */
+struct lb_ctx *lbc_ctx_create(int rank, int size, struct lbc_transport *transport, bool balanced,
+                              const struct lbc_link *link, const double *weight);
+
+/* Say LB_JOIN with this host's name and weight (0: unknown). */
+void lbc_ctx_join(struct lb_ctx *ctx, double weight);
+
+/* To be called where link.lost may have become true: closes it, and rank 0 says so once. */
+void lbc_ctx_check_link(struct lb_ctx *ctx);
+
+/* The transport does not work any more: what is under way is given up. */
+void lbc_ctx_fail(struct lb_ctx *ctx);
+
+/* Enter a barrier and wait for it, serving what comes in meanwhile.  Returns 0 or -EIO. */
+int lbc_ctx_barrier(struct lb_ctx *ctx);
+
+#endif

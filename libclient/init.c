@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lb_init: find the other ranks, the transport and the balancer, and agree with all ranks on them.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "libclient/ctx.h"
+#include "libclient/mpi_find.h"
+#include "wire/endpoint.h"
+
+#define CONNECT_NS (2 * LBX_NS_PER_S)
+#define KEY_BYTES 64
+
+/* What each rank tells all others, as numbers. */
+enum { TELL_WEIGHT, TELL_PMIX, TELL_PMIX_RANK, TELL_SERIAL, TELL_FLAGS, TELLS };
+enum { FLAG_BALANCER = 1, FLAG_REPORT = 2, FLAG_OWN = 4, FLAG_EVEN = 8 };
+
+/* Is word one of the comma-separated words of text? */
+static bool has_word(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+
+    while (text && *text) {
+        size_t m = strcspn(text, ",");
+
+        if (m == n && strncmp(text, word, n) == 0)
+            return true;
+        text += m + (text[m] == ',');
+    }
+    return false;
+}
+
+/* This rank's expected speed from LB_HOST_SPEED; 0 when unknown. */
+static double host_weight(uint32_t tasks_here)
+{
+    const char *text = getenv("LB_HOST_SPEED");
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the program's may write 0,5 */
+    double core_speed = 0, capacity = 0;
+    char *end;
+
+    if (text && c) {
+        core_speed = strtod_l(text, &end, c);
+        if (end != text && *end == ':')
+            capacity = strtod_l(end + 1, &end, c);
+    }
+    if (c)
+        freelocale(c);
+    if (!isfinite(core_speed) || !isfinite(capacity) || core_speed <= 0 || capacity <= 0)
+        return 0;
+    capacity /= tasks_here > 0 ? tasks_here : 1;
+    return core_speed < capacity ? core_speed : capacity;
+}
+
+static int64_t test_chunk(void)
+{
+    const char *text = getenv("LB_TEST_CHUNK");
+    long long n = text ? atoll(text) : 0;
+
+    return n > 0 ? n : 0;
+}
+
+static void key_name(char key[KEY_BYTES], uint32_t rank, uint32_t serial)
+{
+    snprintf(key, KEY_BYTES, "slurm-lb.%u.%u", rank, serial);
+}
+
+static void say_static(const struct lb_ctx *ctx, const char *why)
+{
+    if (ctx->rank == 0)
+        fprintf(stderr, "lb: no balancer (%s), loops stay as they are\n", why);
+}
+
+/* Rank 0: get the balancer's endpoint and publish it.  Returns the flags to be told. */
+static int publish(struct lb_ctx *ctx, bool whole_job, uint32_t serial)
+{
+    const char *policy = getenv("LB_POLICY");
+    uint8_t blob[LBW_ENDPOINT_BYTES_MAX];
+    struct lbx_error err = {0};
+    char key[KEY_BYTES];
+    size_t n = 0;
+    int rc, flags = 0;
+
+    if (has_word(policy, "report"))
+        flags |= FLAG_REPORT;
+    if (has_word(policy, "none"))
+        flags |= FLAG_EVEN;
+    if (!ctx->pmix.there) {
+        if (policy && strcmp(policy, "off") != 0)
+            say_static(ctx, "the launcher does not speak PMIx");
+        return flags;
+    }
+    rc = lbc_launch_open(&ctx->launch, whole_job ? LBC_LAUNCH_STEP : LBC_LAUNCH_PART,
+                         ctx->pmix.slurm, (uint32_t)ctx->size, blob, sizeof(blob), &n, &err);
+    if (rc == 0) {
+        key_name(key, ctx->pmix.rank, serial);
+        rc = lbc_pmix_put(&ctx->pmix, key, blob, n);
+        if (rc < 0)
+            lbx_error_set(&err, rc, "PMIx does not pass its address on");
+    }
+    explicit_bzero(blob, sizeof(blob));
+    if (rc == 0)
+        flags |= FLAG_BALANCER | (ctx->launch.pid > 0 ? FLAG_OWN : 0);
+    else if (rc != -ENOENT || err.code)
+        say_static(ctx, err.text);
+    return flags;
+}
+
+/* Read what rank 0 published, connect and join.  Without success the balancer counts as lost. */
+static void join(struct lb_ctx *ctx, bool whole_job, const double *root, double weight)
+{
+    uint8_t blob[LBW_ENDPOINT_BYTES_MAX];
+    struct lbw_endpoint endpoint;
+    char key[KEY_BYTES];
+    size_t n = 0;
+    int rc = 0;
+
+    /* Who asks for one value of another rank waits for it; where all ranks are here, a fence
+     * brings it to all at once. */
+    if (whole_job)
+        rc = lbc_pmix_fence(&ctx->pmix);
+    key_name(key, (uint32_t)root[TELL_PMIX_RANK], (uint32_t)root[TELL_SERIAL]);
+    if (rc == 0)
+        rc = lbc_pmix_get(&ctx->pmix, (uint32_t)root[TELL_PMIX_RANK], key, blob, sizeof(blob), &n);
+    if (rc == 0)
+        rc = lbw_endpoint_decode(blob, n, &endpoint);
+    if (rc == 0) {
+        rc = lbc_link_connect(&ctx->link, &endpoint, (uint32_t)ctx->rank,
+                              lbx_clock_mono_ns() + CONNECT_NS);
+        explicit_bzero(&endpoint, sizeof(endpoint));
+    }
+    explicit_bzero(blob, sizeof(blob));
+    if (rc == 0)
+        lbc_ctx_join(ctx, weight);
+    lbc_ctx_check_link(ctx);
+}
+
+/* The ranks tell each other what they know.  tell[out] [size * TELLS] */
+static int agree(struct lb_ctx *ctx, double *tell)
+{
+    static uint32_t serials; /* of this process's contexts */
+    uint32_t serial = __atomic_fetch_add(&serials, 1, __ATOMIC_RELAXED);
+    bool whole_job = ctx->pmix.there && (uint32_t)ctx->size == ctx->pmix.size, even;
+    double mine[TELLS] = {0}, weight = host_weight(ctx->pmix.local_size);
+    int flags;
+
+    mine[TELL_WEIGHT] = weight;
+    mine[TELL_PMIX] = ctx->pmix.there;
+    mine[TELL_PMIX_RANK] = ctx->pmix.rank;
+    mine[TELL_SERIAL] = serial;
+    mine[TELL_FLAGS] = ctx->rank == 0 ? publish(ctx, whole_job, serial) : 0;
+    if (ctx->transport->ops->allgather(ctx->transport, mine, TELLS, tell) < 0)
+        return -EIO;
+    flags = (int)tell[TELL_FLAGS]; /* rank 0's */
+    ctx->report = flags & FLAG_REPORT;
+    ctx->own_balancer = flags & FLAG_OWN;
+    ctx->balanced = flags & FLAG_BALANCER;
+    even = flags & FLAG_EVEN;
+    for (int r = 0; r < ctx->size; r++) {
+        ctx->balanced = ctx->balanced && tell[r * TELLS + TELL_PMIX] > 0;
+        even = even || tell[r * TELLS + TELL_WEIGHT] <= 0;
+    }
+    if (!even)
+        for (int r = 0; r < ctx->size; r++)
+            ctx->weight[r] = tell[r * TELLS + TELL_WEIGHT];
+    if (ctx->balanced)
+        join(ctx, whole_job, tell, weight);
+    return 0;
+}
+
+static struct lb_ctx *init(const void *mpi_comm)
+{
+    struct lbc_transport *transport = NULL;
+    struct lbc_pmix pmix;
+    int rank = 0, size = 1, rc;
+    struct lb_ctx *ctx;
+    double *tell, *weight;
+
+    (void)mpi_comm;
+    rc = lbc_pmix_open(&pmix);
+    if (lbc_mpi_find(mpi_comm, &rank, &size, &transport) < 0 && rc == 0) {
+        rank = (int)pmix.rank;
+        size = (int)pmix.size;
+    }
+    weight = calloc((size_t)size, sizeof(*weight));
+    tell = calloc((size_t)size * TELLS, sizeof(*tell));
+    for (int r = 0; weight && r < size; r++)
+        weight[r] = 1;
+    ctx = weight && tell ? lbc_ctx_create(rank, size, transport, false, NULL, weight) : NULL;
+    free(weight);
+    if (!ctx) {
+        free(tell);
+        if (transport)
+            transport->ops->destroy(transport);
+        lbc_pmix_close(&pmix);
+        return NULL;
+    }
+    ctx->pmix = pmix;
+    ctx->test_chunk = test_chunk();
+    if (size == 1) {
+        ctx->report = has_word(getenv("LB_POLICY"), "report");
+    } else if (!transport) {
+        const char *policy = getenv("LB_POLICY");
+
+        if (policy ? strcmp(policy, "off") != 0 : pmix.there && !pmix.slurm)
+            say_static(ctx, "rows cannot move without MPI");
+    } else if (agree(ctx, tell) < 0) {
+        ctx->failed = true;
+    }
+    free(tell);
+    return ctx;
+}
+
+lb_ctx *lb_init(void)
+{
+    return init(NULL);
+}
+
+lb_ctx *lb_init_comm(const void *mpi_comm)
+{
+    return init(mpi_comm);
+}

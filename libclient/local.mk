@@ -1,0 +1,39 @@
+# libclient/: lb.h, liblb (PMIx, no MPI) and liblb_mpi (moves rows by MPI).
+include_HEADERS += libclient/lb.h
+EXTRA_DIST += libclient/lb.map libclient/mpi/lb_mpi.map
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = libclient/lb.pc
+
+# Everything but the file that names PMIx and the one that looks for MPI: what the tests link too.
+noinst_LTLIBRARIES += libclient.la
+libclient_la_SOURCES = \
+	libclient/lb.h \
+	libclient/array.c libclient/array.h \
+	libclient/collect.c \
+	libclient/ctx.c libclient/ctx.h \
+	libclient/exchange.c libclient/exchange.h \
+	libclient/incoming.c libclient/incoming.h \
+	libclient/init.c \
+	libclient/launch.c libclient/launch.h \
+	libclient/link.c libclient/link.h \
+	libclient/loop.c libclient/loop.h \
+	libclient/mpi_find.c libclient/mpi_find.h \
+	libclient/pass.c libclient/pass.h \
+	libclient/pmix.c libclient/pmix.h \
+	libclient/report.c libclient/report.h \
+	libclient/transport.h
+libclient_la_CFLAGS = $(LB_CFLAGS) $(PMIX_CFLAGS)
+libclient_la_LIBADD = libwire.la libcommon.la $(PMIX_LIBS) -ldl -lm
+
+lib_LTLIBRARIES += liblb.la liblb_mpi.la
+liblb_la_SOURCES =
+liblb_la_LIBADD = libclient.la
+liblb_la_LDFLAGS = $(LB_LDFLAGS) -version-info $(LB_LT_VERSION) -no-undefined \
+	-Wl,--version-script=$(top_srcdir)/libclient/lb.map
+liblb_la_DEPENDENCIES = libclient.la libclient/lb.map
+
+liblb_mpi_la_SOURCES = libclient/mpi/transport_mpi.c
+liblb_mpi_la_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
+liblb_mpi_la_LIBADD = $(MPI_LIBS)
+liblb_mpi_la_LDFLAGS = $(LB_LDFLAGS) -version-info $(LB_LT_VERSION) \
+	-Wl,--version-script=$(top_srcdir)/libclient/mpi/lb_mpi.map

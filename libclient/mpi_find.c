@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The MPI of this program, if it uses one. */
+#include "config.h"
+#include "libclient/mpi_find.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_BYTES 1024
+#define MPICH_COMM_WORLD 0x44000000
+
+/* A function by dlsym: ISO C has no cast from data to function pointers. */
+static void find(void *lib, const char *name, void *ret_function)
+{
+    void *p = dlsym(lib, name);
+
+    memcpy(ret_function, &p, sizeof(p));
+}
+
+static bool is_initialized(void)
+{
+    int (*initialized)(int *), (*finalized)(int *);
+    int yes = 0, over = 0;
+
+    find(RTLD_DEFAULT, "MPI_Initialized", &initialized);
+    find(RTLD_DEFAULT, "MPI_Finalized", &finalized);
+    return initialized && finalized && initialized(&yes) == 0 && yes && finalized(&over) == 0 &&
+           !over;
+}
+
+/* liblb_mpi from where liblb is, else from where libraries are. */
+static void *load(void)
+{
+    char path[PATH_BYTES], *slash;
+    void *lib = NULL;
+    Dl_info info;
+
+    if (dladdr((const void *)lbc_mpi_find, &info) && info.dli_fname &&
+        strlen(info.dli_fname) + sizeof(LBC_MPI_LIBRARY) < sizeof(path)) {
+        strcpy(path, info.dli_fname);
+        slash = strrchr(path, '/');
+        strcpy(slash ? slash + 1 : path, LBC_MPI_LIBRARY);
+        if (slash)
+            lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    return lib ? lib : dlopen(LBC_MPI_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* Ask the program's own MPI, by what its handles are made of: a pointer or an int. */
+static int ask(const char *name, const void *mpi_comm, int *ret)
+{
+    void *ompi_world = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
+
+    if (ompi_world) {
+        int (*call)(void *, int *);
+
+        find(RTLD_DEFAULT, name, &call);
+        return call ? call(mpi_comm ? *(void *const *)mpi_comm : ompi_world, ret) : -1;
+    } else {
+        int (*call)(int, int *);
+
+        find(RTLD_DEFAULT, name, &call);
+        return call ? call(mpi_comm ? *(const int *)mpi_comm : MPICH_COMM_WORLD, ret) : -1;
+    }
+}
+
+int lbc_mpi_find(const void *mpi_comm, int *ret_rank, int *ret_size,
+                 struct lbc_transport **ret_transport)
+{
+    lbc_transport_entry *entry = NULL;
+    int rank = 0, size = 1;
+    void *lib;
+
+    if (!is_initialized())
+        return -ENOENT;
+    *ret_transport = NULL;
+    lib = load(); /* for good: it may still be called from MPI_Finalize */
+    if (lib)
+        find(lib, LBC_MPI_ENTRY, &entry);
+    if (entry && entry(mpi_comm, ret_transport) == 0) {
+        *ret_rank = (*ret_transport)->rank;
+        *ret_size = (*ret_transport)->size;
+        return 0;
+    }
+    if (ask("MPI_Comm_rank", mpi_comm, &rank) != 0 || ask("MPI_Comm_size", mpi_comm, &size) != 0)
+        return -ENOENT;
+    *ret_rank = rank;
+    *ret_size = size;
+    return 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The MPI of this program, if it uses one: liblb itself is not linked with any. */
+#ifndef LBC_MPI_FIND_H
+#define LBC_MPI_FIND_H
+
+#include "libclient/transport.h"
+
+/*
+ * mpi_comm[in]  pointer to an MPI_Comm, or NULL: all ranks of the program
+ * ret_transport[out]  NULL when liblb_mpi cannot be had: then rank and size are right, but nothing
+ *                     can move
+ * Returns 0, or -ENOENT when MPI is not initialised in this process.  Collective over the
+ * communicator.
+ */
+int lbc_mpi_find(const void *mpi_comm, int *ret_rank, int *ret_size,
+                 struct lbc_transport **ret_transport);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A pass through a loop.
+ *
+ * The end, without a master: a rank enters the pass's barrier when nothing remains for it, all that
+ * it sent has arrived, and it will not be told to send more (FINAL, or the balancer is lost).  In
+ * the barrier it still takes what comes and executes it.  When all have entered, nothing can be on
+ * its way.
+ */
+#include "config.h"
+#include "libclient/pass.h"
+
+#include <assert.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "libclient/exchange.h"
+#include "libclient/incoming.h"
+#include "libclient/report.h"
+
+#define FIRST_REPORT_NS (10 * LBX_NS_PER_MS)
+#define SPIN_NS (20 * LBX_NS_PER_US)
+#define NAP_BUSY_NS (50 * LBX_NS_PER_US)
+#define NAP_NS (100 * LBX_NS_PER_US)
+#define NAP_LONG_NS (200 * LBX_NS_PER_US)
+#define LONG_NS (5 * LBX_NS_PER_MS)
+#define GROWTH 8 /* a chunk is at most so many times as large as the one before */
+
+static bool is_balanced(const struct lb_loop *l)
+{
+    return l->ctx && l->ctx->balanced;
+}
+
+static void begin_pass(struct lb_loop *l, int64_t now_ns)
+{
+    int rc;
+
+    if (!l->started) {
+        l->started = true;
+        if (is_balanced(l))
+            lbc_report_open(l);
+    }
+    rc = lbx_spanset_copy(&l->owned, &l->remaining); /* there is room, see lbc_loop_reserve */
+    assert(rc == 0);
+    (void)rc;
+    l->remaining_count = lbx_spanset_count(&l->remaining);
+    l->pass++;
+    l->state = LBC_RUNNING;
+    l->barrier_complete = false;
+    l->reported = l->told_dry = l->told_low = false;
+    l->report_ns = now_ns + (l->period_ns < FIRST_REPORT_NS ? l->period_ns : FIRST_REPORT_NS);
+    l->executed = 0;
+    l->pass_wait_ns = 0;
+}
+
+static int end_pass(struct lb_loop *l)
+{
+    l->state = LBC_IDLE;
+    l->total.passes++;
+    return 0;
+}
+
+/* How many iterations until the next hook. */
+static int64_t window_size(const struct lb_loop *l)
+{
+    int64_t most = l->remaining.span[0].last - l->remaining.span[0].first;
+    int64_t size = 1, grown;
+
+    if (!is_balanced(l))
+        return most;
+    if (l->iteration_ns > 0 && (double)l->chunk_ns / l->iteration_ns < (double)most)
+        size = (int64_t)((double)l->chunk_ns / l->iteration_ns);
+    else if (l->granted > 0)
+        size = most;
+    if (__builtin_mul_overflow(l->granted, GROWTH, &grown))
+        grown = INT64_MAX;
+    if (size > grown)
+        size = grown;
+    if (size > (l->remaining_count + 3) / 4) /* the last ones may still be better elsewhere */
+        size = (l->remaining_count + 3) / 4;
+    if (size > most)
+        size = most;
+    return size < 1 ? 1 : size;
+}
+
+/* Grant the first iterations that remain, up to the next hook. */
+static void grant(struct lb_loop *l)
+{
+    int64_t size = window_size(l);
+    struct lbx_spanset *r = &l->remaining;
+
+    l->window_first = l->cur = r->span[0].first;
+    l->window_last = l->cur + size;
+    l->strip = l->ctx && l->ctx->test_chunk > 0 ? l->ctx->test_chunk : size;
+    l->granted = size;
+    r->span[0].first += size;
+    if (r->span[0].first == r->span[0].last)
+        memmove(r->span, r->span + 1, --r->n * sizeof(r->span[0]));
+    l->remaining_count -= size;
+    l->total.iterations += size;
+    l->executing = true;
+}
+
+/* The program is back with what was granted. */
+static void account(struct lb_loop *l, int64_t now_ns)
+{
+    int64_t wall_ns, cpu_ns;
+
+    if (!l->executing)
+        return;
+    l->executing = false;
+    wall_ns = now_ns - l->begun_ns;
+    cpu_ns = lbx_clock_process_cpu_ns() - l->begun_cpu_ns;
+    if (cpu_ns < 0)
+        cpu_ns = 0;
+    l->executed += l->window_last - l->window_first;
+    l->total.compute_ns += wall_ns;
+    l->total.cpu_ns += cpu_ns;
+    lbc_report_sample(l, l->window_first, l->window_last, wall_ns, cpu_ns);
+}
+
+void lbc_pass_pause(const struct lb_ctx *ctx, int64_t waited_ns)
+{
+    struct timespec nap = {0, waited_ns > LONG_NS ? NAP_LONG_NS : NAP_NS};
+    struct pollfd p = {ctx->link.fd, POLLIN, 0};
+
+    if (waited_ns < SPIN_NS)
+        return;
+    if (ctx->out || lbc_incoming_active(ctx))
+        nap.tv_nsec = NAP_BUSY_NS;
+    ppoll(&p, 1, &nap, NULL); /* a descriptor of -1 is passed over */
+}
+
+/* The barrier, as far as it can be gone now. */
+static void try_barrier(struct lb_loop *l)
+{
+    struct lb_ctx *ctx = l->ctx;
+    bool last_word = l->final_pass >= l->pass || !lbc_link_is_open(&ctx->link);
+    int rc = 0;
+
+    if (l->state == LBC_RUNNING && last_word && !lbc_exchange_sending(l) &&
+        !lbc_incoming_expected(l)) {
+        rc = ctx->transport->ops->barrier_start(ctx->transport);
+        if (rc == 0)
+            l->state = LBC_WAITING;
+    }
+    if (rc == 0 && l->state == LBC_WAITING && !l->barrier_complete) {
+        rc = ctx->transport->ops->barrier_test(ctx->transport);
+        l->barrier_complete = rc == 1;
+    }
+    if (rc < 0)
+        lbc_ctx_fail(ctx);
+}
+
+/* Nothing remains: wait for more, or for the end.  Returns whether there is more. */
+static bool wait_for_more(struct lb_loop *l)
+{
+    int64_t since_ns = lbx_clock_mono_ns(), now_ns = since_ns, waited_ns = l->pass_wait_ns;
+    struct lb_ctx *ctx = l->ctx;
+
+    for (;;) {
+        lbc_report_if_due(l, now_ns);
+        if (!ctx->failed)
+            try_barrier(l);
+        if (ctx->failed || (l->barrier_complete && !lbc_incoming_expected(l)))
+            break;
+        lbc_pass_pause(ctx, now_ns - since_ns);
+        now_ns = lbx_clock_mono_ns();
+        l->pass_wait_ns = waited_ns + now_ns - since_ns;
+        lbc_exchange_poll(ctx, now_ns);
+        if (l->remaining_count > 0)
+            break;
+    }
+    l->total.wait_ns += l->pass_wait_ns - waited_ns;
+    return l->remaining_count > 0;
+}
+
+/* A call that cannot be answered from what was granted before. */
+static int hook(struct lb_loop *l, int64_t *first, int64_t *last)
+{
+    int64_t now_ns = lbx_clock_mono_ns(), wait_ns = l->total.wait_ns;
+    bool more;
+
+    account(l, now_ns);
+    l->hooks++;
+    if (l->state == LBC_IDLE)
+        begin_pass(l, now_ns);
+    if (is_balanced(l)) {
+        lbc_exchange_poll(l->ctx, now_ns);
+        if (l->remaining_count > 0)
+            lbc_report_if_due(l, now_ns);
+    }
+    more = l->remaining_count > 0 || (is_balanced(l) && wait_for_more(l));
+    if (more)
+        grant(l);
+    l->begun_ns = lbx_clock_mono_ns();
+    l->total.library_ns += l->begun_ns - now_ns - (l->total.wait_ns - wait_ns);
+    if (!more)
+        return end_pass(l);
+    l->begun_cpu_ns = lbx_clock_process_cpu_ns();
+    return lb_loop_next(l, first, last);
+}
+
+int lb_loop_next(lb_loop *l, int64_t *first, int64_t *last)
+{
+    if (!l || !first || !last)
+        return 0;
+    if (l->cur >= l->window_last)
+        return hook(l, first, last);
+    *first = l->cur;
+    l->cur = l->window_last - l->cur > l->strip ? l->cur + l->strip : l->window_last;
+    *last = l->cur;
+    return 1;
+}
+
+void lbc_pass_abandon(struct lb_loop *l)
+{
+    l->executing = false;
+    l->cur = l->window_last = 0;
+    while (l->state != LBC_IDLE) {
+        l->remaining.n = 0;
+        l->remaining_count = 0;
+        if (!is_balanced(l) || !wait_for_more(l))
+            end_pass(l);
+    }
+}

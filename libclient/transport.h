@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What moves rows from rank to rank.  liblb knows only this table; liblb_mpi fills it with MPI.
+ * No call waits for another rank but allgather.  Every call is made by the thread that is in a
+ * function of lb.h.
+ *
+ * A transfer is a short header and any number of segments.  It is complete at its source only when
+ * the destination has taken the header (synchronous sending): so a rank whose transfers are all
+ * complete knows that the others know of them, and a barrier entered after that tells the end of a
+ * pass.
+ */
+#ifndef LBC_TRANSPORT_H
+#define LBC_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LBC_HEADER_MAX 1024 /* bytes of a transfer's header */
+
+struct lbc_segment {
+    void *base;
+    size_t bytes;
+};
+
+struct lbc_send; /* of the transport */
+struct lbc_recv; /* of the transport */
+struct lbc_transport;
+
+struct lbc_transport_ops {
+    /* False when the layer below is no longer there (MPI_Finalize was called); only destroy may
+     * follow. */
+    bool (*usable)(struct lbc_transport *t);
+
+    /*
+     * Start a transfer to rank dest.
+     * header[in]   [header_bytes], at most LBC_HEADER_MAX; copied
+     * segment[in]  [n]; the table is copied, the memory borrowed until the transfer is complete
+     * Returns 0; on a negative errno the destination will never hear of this transfer.
+     */
+    int (*send)(struct lbc_transport *t, int dest, const void *header, size_t header_bytes,
+                const struct lbc_segment *segment, size_t n, struct lbc_send **ret_send);
+
+    /* Returns 1 when complete (send is freed), 0 when not yet, a negative errno when the layer
+     * below failed (freed). */
+    int (*send_test)(struct lbc_transport *t, struct lbc_send *send);
+
+    /*
+     * Take a header that has arrived, from any rank.
+     * header[out]  [LBC_HEADER_MAX]
+     * Returns 1, 0 when none is there (or no memory for it: it stays where it is), a negative errno
+     * when the layer below failed.
+     */
+    int (*probe)(struct lbc_transport *t, void *header, size_t *ret_header_bytes, int *ret_source,
+                 struct lbc_recv **ret_recv);
+
+    /*
+     * Begin to receive the segments of a transfer, straight into their places; the same number of
+     * bytes as were sent.  Returns 0, -ENOMEM (nothing happened, call again), or another negative
+     * errno.
+     */
+    int (*recv)(struct lbc_transport *t, struct lbc_recv *recv, const struct lbc_segment *segment,
+                size_t n);
+
+    /* As send_test. */
+    int (*recv_test)(struct lbc_transport *t, struct lbc_recv *recv);
+
+    /* Free a transfer whose segments nobody will receive. */
+    void (*recv_drop)(struct lbc_transport *t, struct lbc_recv *recv);
+
+    /* Enter the next barrier; test says 1 when all ranks have entered it.  One at a time. */
+    int (*barrier_start)(struct lbc_transport *t);
+    int (*barrier_test)(struct lbc_transport *t);
+
+    /* ret_values[out] [size * n], by rank.  Waits for all ranks. */
+    int (*allgather)(struct lbc_transport *t, const double *values, int n, double *ret_values);
+
+    void (*destroy)(struct lbc_transport *t);
+};
+
+struct lbc_transport {
+    const struct lbc_transport_ops *ops;
+    int rank, size;
+};
+
+/*
+ * The one symbol of liblb_mpi.  The name carries the version of this header.
+ * mpi_comm[in]  pointer to the MPI_Comm to be duplicated, or NULL: MPI_COMM_WORLD
+ * Collective over it.  Returns 0 or a negative errno, on all ranks alike unless MPI itself failed.
+ */
+#define LBC_MPI_LIBRARY "liblb_mpi.so.0"
+#define LBC_MPI_ENTRY "lb_mpi_transport_1"
+typedef int lbc_transport_entry(const void *mpi_comm, struct lbc_transport **ret);
+lbc_transport_entry lb_mpi_transport_1;
+
+#endif
