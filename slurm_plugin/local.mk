@@ -20,4 +20,5 @@ lb_la_LIBADD = libplugin.la libwire.la libpolicy.la libcommon.la
 lb_la_LDFLAGS = $(LB_LDFLAGS) -module -avoid-version -Wl,--gc-sections -Wl,--as-needed \
 	-Wl,--version-script=$(srcdir)/slurm_plugin/lb.map
 lb_la_DEPENDENCIES = $(lb_la_LIBADD) slurm_plugin/lb.map
-EXTRA_DIST += slurm_plugin/lb.map
+dist_man_MANS += docs/man/spank_lb.8
+EXTRA_DIST += slurm_plugin/lb.map packaging/plugstack.conf.d/lb.conf

@@ -21,3 +21,9 @@ tests_unit_slurm_plugin_test_remote_SOURCES = tests/unit/slurm_plugin/test_remot
 tests_unit_slurm_plugin_test_remote_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_slurm_plugin_test_remote_LDFLAGS = $(plugin_test_wrap)
 tests_unit_slurm_plugin_test_remote_LDADD = $(plugin_test_libs)
+
+check_PROGRAMS += tests/unit/slurm_plugin/test_lbd
+tests_unit_slurm_plugin_test_lbd_SOURCES = tests/unit/slurm_plugin/test_lbd.c $(plugin_test_stub)
+tests_unit_slurm_plugin_test_lbd_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_slurm_plugin_test_lbd_LDFLAGS = $(plugin_test_wrap)
+tests_unit_slurm_plugin_test_lbd_LDADD = $(plugin_test_libs)
