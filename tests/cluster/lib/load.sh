@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash disable=SC2154
+# Speed of a host and the competing load on it.
+
+cluster_speed() { # HOST CORES|max
+  [ "$2" = max ] || { [[ $2 =~ ^[0-9]*\.?[0-9]+$ ]] && awk -v c="$2" 'BEGIN { exit !(c >= 0.001 && c <= 1024) }'; } ||
+    die 2 "speed: '$2' is no number of cores (0.001 to 1024, or max)"
+  cg_speed "$1" "$2"
+}
+
+load_program() {
+  local p=$build/tests/cluster/lb-load
+  if [ ! -x "$p" ]; then
+    p=$dir/lb-load
+    [ -x "$p" ] || ${CC:-cc} -std=gnu11 -O2 -o "$p" "$here/lb-load.c" || die 1 "cannot compile lb-load.c"
+  fi
+  echo "$p"
+}
+
+cluster_load() { # HOST off|status|OPTIONS
+  local h=$1 prog pids
+  shift
+  pids=$(cg_named "$h" lb-load)
+  case $1 in
+    status)
+      # shellcheck disable=SC2086
+      load_used "$h" $pids
+      return
+      ;;
+    off) [ $# = 1 ] || die 2 "load: 'off' takes nothing more" ;;
+    *)
+      prog=$(load_program)
+      "$prog" --check "$@" || exit 2
+      ;;
+  esac
+  # shellcheck disable=SC2086
+  [ -z "$pids" ] || kill -KILL $pids 2>/dev/null || true
+  poll 5 daemon_gone "$h" lb-load || die 1 "the load on $h does not end"
+  [ "$1" != off ] || return 0
+  # shellcheck disable=SC2016
+  (host_enter "$h" /bin/sh -c 'setsid "$@" </dev/null >/dev/null 2>&1 &' sh "$prog" "$@")
+  poll 5 load_runs "$h" || true # a short one may have ended already
+}
+load_runs() { [ -n "$(cg_named "$1" lb-load)" ]; }
+
+load_used() { # HOST PID...: its processes and the CPU seconds that they have used
+  local h=$1 hz
+  shift
+  hz=$(getconf CLK_TCK)
+  {
+    local p
+    for p in "$@"; do sed 's/^.*) //' "/proc/$p/stat" 2>/dev/null || true; done
+  } | awk -v h="$h" -v hz="$hz" '{ t += $12 + $13; n++ } END { printf "load host=%s processes=%d cpu_s=%.2f\n", h, n, t / hz }'
+}

@@ -1,0 +1,5 @@
+# tests/cluster/: a Slurm cluster on one machine, and the tests on it (./run test cluster).
+noinst_PROGRAMS += tests/cluster/lb-load
+tests_cluster_lb_load_SOURCES = tests/cluster/lb-load.c
+tests_cluster_lb_load_CFLAGS = $(LB_CFLAGS)
+EXTRA_DIST += tests/cluster/cluster tests/cluster/lib tests/lib packaging/debian-packages .ci
