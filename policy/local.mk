@@ -6,6 +6,7 @@ libpolicy_la_SOURCES = \
 	policy/auto.c \
 	policy/balance.c policy/balance.h \
 	policy/filter.c policy/filter.h \
+	policy/index.c policy/index.h \
 	policy/liu.c \
 	policy/model.c policy/model.h \
 	policy/nearest.c policy/nearest.h \

@@ -3,7 +3,9 @@ noinst_LTLIBRARIES += libwire.la
 libwire_la_SOURCES = \
 	wire/endpoint.c wire/endpoint.h \
 	wire/flat.c wire/flat.h \
+	wire/hosts.c wire/hosts.h \
 	wire/local.c wire/local.h \
+	wire/node.c wire/node.h \
 	wire/rank.c wire/rank.h
 libwire_la_CFLAGS = $(LB_CFLAGS) $(MSGPACK_CFLAGS)
 libwire_la_LIBADD = $(MSGPACK_LIBS)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lbd: the daemon of every host and of the controller. */
+#include <stdio.h>
+
+#include "common/auth.h"
+#include "common/log.h"
+#include "lbd/daemon.h"
+
+int main(int argc, char **argv)
+{
+    struct lbd_options options;
+    struct lbx_error err = {0};
+    int rc = lbd_options_parse(argc, argv, &options, &err);
+
+    if (rc > 0)
+        return 0;
+    if (rc < 0) {
+        fprintf(stderr, "lbd: %s\n", err.text);
+        return 2;
+    }
+    lbx_log_open("lbd", options.debug ? LBX_LOG_DEBUG : LBX_LOG_INFO);
+    if (lbx_auth_setup() < 0) {
+        fprintf(stderr, "lbd: the system gives no random numbers\n");
+        return 1;
+    }
+    if (lbd_daemon_run(&options, &err) < 0) {
+        lbx_log(LBX_LOG_ERROR, "%s", err.text);
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sampling the host's load. */
+#include "lbd/node/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <utmpx.h>
+
+#include "common/clock.h"
+#include "lbd/node/procs.h"
+
+#define USERS_MAX 256
+
+void lbd_load_init(struct lbd_load_source *s)
+{
+    memset(s, 0, sizeof(*s));
+    lbd_cgroup_find("/proc/self", &s->cgroup);
+}
+
+void lbd_load_fini(struct lbd_load_source *s)
+{
+    if (!s)
+        return;
+    lbd_procs_destroy(s->procs);
+    s->procs = NULL;
+}
+
+double lbd_load_cpus(struct lbd_load_source *s)
+{
+    cpu_set_t set;
+    double cpus;
+
+    lbd_cgroup_refresh(&s->cgroup);
+    cpus = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set)
+                                                        : (double)sysconf(_SC_NPROCESSORS_ONLN);
+    return fmin(fmax(cpus, 1), s->cgroup.quota_cpus);
+}
+
+/* /proc/stat: time of all processors in use, stolen time (not in it), and the run queue. */
+static int read_machine(int64_t *ret_busy_ns, int64_t *ret_steal_ns, uint32_t *ret_running)
+{
+    uint64_t user, nice, system, idle, iowait, irq, softirq, steal;
+    int64_t tick_ns = LBX_NS_PER_S / sysconf(_SC_CLK_TCK);
+    char line[512];
+    FILE *f = fopen("/proc/stat", "re");
+    bool seen = false;
+
+    if (!f)
+        return -errno;
+    while (fgets(line, sizeof(line), f)) {
+        if (sscanf(line,
+                   "cpu  %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+                   " %" SCNu64 " %" SCNu64,
+                   &user, &nice, &system, &idle, &iowait, &irq, &softirq, &steal) == 8) {
+            *ret_busy_ns = (int64_t)(user + nice + system + irq + softirq) * tick_ns;
+            *ret_steal_ns = (int64_t)steal * tick_ns;
+            seen = true;
+        } else if (sscanf(line, "procs_running %" SCNu32, ret_running) == 1) {
+            break;
+        }
+    }
+    fclose(f);
+    return seen ? 0 : -EPROTO;
+}
+
+static double read_pressure(const struct lbd_cgroup *g)
+{
+    char path[LBD_CGROUP_PATH_MAX + 32] = "/proc/pressure/cpu";
+    double percent = 0;
+    FILE *f;
+
+    if (g->limited[0] && g->version == 2)
+        snprintf(path, sizeof(path), "%s/cpu.pressure", g->limited);
+    else if (g->limited[0])
+        return 0; /* the machine's says nothing about one host in it */
+    f = fopen(path, "re");
+    if (!f)
+        return 0;
+    if (fscanf(f, "some avg10=%lf", &percent) != 1 || !(percent >= 0 && percent <= 100))
+        percent = 0;
+    fclose(f);
+    return percent / 100;
+}
+
+static void read_users(struct lbd_load *l)
+{
+    static const size_t name_bytes = sizeof(((struct utmpx *)0)->ut_user);
+    char seen[USERS_MAX][sizeof(((struct utmpx *)0)->ut_user)];
+    struct utmpx *u;
+
+    l->users = l->terminals = 0;
+    setutxent();
+    while ((u = getutxent())) {
+        uint32_t i = 0;
+
+        if (u->ut_type != USER_PROCESS)
+            continue;
+        l->terminals++;
+        while (i < l->users && strncmp(seen[i], u->ut_user, name_bytes) != 0)
+            i++;
+        if (i == l->users && i < USERS_MAX)
+            memcpy(seen[l->users++], u->ut_user, name_bytes);
+    }
+    endutxent();
+}
+
+/* What the host's processes have used so far. */
+static int read_busy(struct lbd_load_source *s, int64_t machine_ns, int64_t *ret_ns)
+{
+    if (!s->cgroup.limited[0]) {
+        *ret_ns = machine_ns;
+        return 0;
+    }
+    if (lbd_cgroup_usage(&s->cgroup, ret_ns) == 0)
+        return 0;
+    if (!s->procs)
+        s->procs = lbd_procs_create();
+    return s->procs ? lbd_procs_usage(s->procs, s->cgroup.limited, ret_ns) : -ENOMEM;
+}
+
+int lbd_load_sample(struct lbd_load_source *s, struct lbd_load *ret)
+{
+    struct lbd_load l = {.first = s->at_ns == 0};
+    int64_t machine_ns = 0, steal_ns = 0, busy_ns, now_ns, own_ns;
+    double span_ns;
+    int rc;
+
+    l.cpus = lbd_load_cpus(s);
+    rc = read_machine(&machine_ns, &steal_ns, &l.running);
+    if (rc == 0)
+        rc = read_busy(s, machine_ns, &busy_ns);
+    if (rc < 0)
+        return rc;
+    now_ns = lbx_clock_mono_ns();
+    own_ns = lbx_clock_process_cpu_ns();
+    span_ns = (double)(now_ns - s->at_ns);
+    if (!l.first && span_ns > 0) {
+        l.busy_cpus = fmax(0, (double)(busy_ns - s->busy_ns - (own_ns - s->own_ns)) / span_ns);
+        l.steal_cpus = fmax(0, (double)(steal_ns - s->steal_ns) / span_ns);
+    }
+    l.pressure_ratio = read_pressure(&s->cgroup);
+    read_users(&l);
+    s->at_ns = now_ns;
+    s->busy_ns = busy_ns;
+    s->steal_ns = steal_ns;
+    s->own_ns = own_ns;
+    *ret = l;
+    return 0;
+}

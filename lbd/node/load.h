@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sampling the host's load without disturbing it: what others use of the processors, the run queue, stall information,
+ * users.  The host is the control group with a quota where we are in one, else the machine.
+ */
+#ifndef LBD_NODE_LOAD_H
+#define LBD_NODE_LOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lbd/node/cgroup.h"
+
+struct lbd_load {
+    double cpus;       /* cores that the host has: affinity, online, quota */
+    double busy_cpus;  /* cores used by everybody but this daemon, since the sample before */
+    double steal_cpus; /* cores taken by the hypervisor */
+    double
+        pressure_ratio; /* PSI: share of the time in which somebody waited for a core, last 10 s; 0 where unknown */
+    uint32_t running;          /* processes in the run queue of the machine */
+    uint32_t users, terminals; /* logged in; distinct users, all terminals */
+    bool first;                /* no sample before: the shares are unknown, 0 */
+};
+
+struct lbd_procs;
+
+struct lbd_load_source {
+    struct lbd_cgroup cgroup;
+    int64_t at_ns, busy_ns, steal_ns, own_ns; /* of the sample before; at_ns 0: none */
+    struct lbd_procs *procs;             /* where only /proc/PID/stat tells; owned */
+};
+
+void lbd_load_init(struct lbd_load_source *s);
+void lbd_load_fini(struct lbd_load_source *s);
+
+/* Take a sample.  Returns 0 or a negative errno (nothing could be read; *ret untouched). */
+int lbd_load_sample(struct lbd_load_source *s, struct lbd_load *ret)
+    __attribute__((warn_unused_result));
+
+/* Cores that this process may use now: affinity and quota. */
+double lbd_load_cpus(struct lbd_load_source *s);
+
+#endif

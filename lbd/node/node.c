@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The node role. */
+#include "lbd/node/node.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "lbd/jitter.h"
+#include "lbd/node/runner.h"
+#include "lbd/node/steps.h"
+
+#define SECOND_SAMPLE_MS 1000        /* the first one has nothing to be compared with */
+#define RETRY_NS (30 * LBX_NS_PER_S) /* a benchmark that could not run now */
+#define BUSY_RATIO \
+    .1 /* others use more of the host than this: not idle, no benchmark but the first */
+#define HIDDEN_RATIO \
+    .85 /* a benchmark that gets less than this of what it should: a limit that cannot be seen */
+#define SMOOTHING .5 /* weight of the newest sample of others' load */
+
+struct lbd_node {
+    uv_loop_t *loop;
+    uv_timer_t load_timer, bench_timer;
+    struct lbd_runner runner;
+    char host[LBW_LOCAL_HOST_MAX];
+    struct lbd_node_settings settings;
+    struct lbd_load_source source, bench_source;
+    struct lbd_steps steps;
+    struct lbd_node_stats stats;
+    double hidden_ratio;   /* of the host, what a limit that cannot be seen leaves */
+    int64_t bench_mono_ns; /* of the last benchmark */
+    bool tasks_seen;       /* a step ran here since the last sample */
+    bool external_known;
+    void (*on_report)(void *data, const struct lbw_node_report *report);
+    void *data;
+};
+
+static void read_model(char *ret_model, size_t size)
+{
+    char line[512];
+    FILE *f = fopen("/proc/cpuinfo", "re");
+
+    snprintf(ret_model, size, "unknown");
+    while (f && fgets(line, sizeof(line), f)) {
+        char *colon = strchr(line, ':');
+
+        if (strncmp(line, "model name", 10) != 0 || !colon)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        snprintf(ret_model, size, "%.*s", (int)size - 1, colon[1] ? colon + 2 : "");
+        break;
+    }
+    if (f)
+        fclose(f);
+}
+
+static double task_share(const struct lbd_node *n)
+{
+    return lbp_index_task_share(n->stats.load.cpus, n->stats.external_cpus) * n->hidden_ratio;
+}
+
+static void make_report(const struct lbd_node *n, struct lbw_node_report *r)
+{
+    const struct lbd_node_stats *s = &n->stats;
+    double share = task_share(n);
+
+    memset(r, 0, sizeof(*r));
+    r->cpus = s->load.cpus;
+    r->hardware = s->bench.hardware;
+    r->hardware_s = s->bench.hardware_s;
+    r->core_speed = s->bench.hardware * share;
+    r->capacity =
+        s->bench.hardware * n->hidden_ratio * lbp_index_job_cpus(s->load.cpus, s->external_cpus);
+    r->workload_ratio = fmax(1, 1 / share);
+    r->share_ratio = s->bench.share;
+    r->bench_age_ns = lbx_clock_mono_ns() - n->bench_mono_ns;
+    for (int i = 0; i < LBD_KERNELS; i++)
+        r->kernel_ops_hz[i] = s->bench.kernel[i].ops_hz;
+    r->external_cpus = s->external_cpus;
+    r->busy_cpus = s->load.busy_cpus;
+    r->steal_cpus = s->load.steal_cpus;
+    r->pressure_ratio = s->load.pressure_ratio;
+    r->running = s->load.running;
+    r->users = s->load.users;
+    r->terminals = s->load.terminals;
+    r->tasks = lbd_steps_tasks(&n->steps);
+    memcpy(r->model, s->model, sizeof(r->model));
+}
+
+static void report(struct lbd_node *n)
+{
+    struct lbw_node_report r;
+
+    if (!n->stats.measured)
+        return;
+    make_report(n, &r);
+    n->on_report(n->data, &r);
+}
+
+/*
+ * What others use.  While tasks of ours run, the host's use is theirs too: then the last figure without them is kept, but
+ * never more than is used in all.
+ */
+static void update_external(struct lbd_node *n)
+{
+    struct lbd_node_stats *s = &n->stats;
+    bool tasks = n->tasks_seen || n->steps.n > 0;
+
+    n->tasks_seen = n->steps.n > 0;
+    if (s->load.first)
+        return;
+    if (tasks)
+        s->external_cpus = fmin(s->external_cpus, s->load.busy_cpus);
+    else if (!n->external_known)
+        s->external_cpus = s->load.busy_cpus;
+    else
+        s->external_cpus += SMOOTHING * (s->load.busy_cpus - s->external_cpus);
+    n->external_known = n->external_known || !tasks;
+}
+
+static void on_load_timer(uv_timer_t *timer)
+{
+    struct lbd_node *n = timer->data;
+    bool first = n->source.at_ns == 0;
+
+    lbd_steps_sweep(&n->steps);
+    if (lbd_load_sample(&n->source, &n->stats.load) == 0) {
+        n->stats.samples++;
+        update_external(n);
+        report(n);
+    } else {
+        n->stats.sample_failures++;
+    }
+    uv_timer_start(timer, on_load_timer,
+                   first ? SECOND_SAMPLE_MS
+                         : lbd_jitter_ms(n->settings.load_interval_ns, n->settings.jitter),
+                   0);
+}
+
+static void on_bench_timer(uv_timer_t *timer);
+
+static void schedule_bench(struct lbd_node *n, int64_t ns)
+{
+    uv_timer_start(&n->bench_timer, on_bench_timer, lbd_jitter_ms(ns, n->settings.jitter), 0);
+}
+
+static void on_bench_timer(uv_timer_t *timer)
+{
+    struct lbd_node *n = timer->data;
+    struct lbd_load ignored;
+    bool busy = n->stats.external_cpus > BUSY_RATIO * n->stats.load.cpus;
+
+    lbd_steps_sweep(&n->steps);
+    if (n->steps.n > 0 || (n->stats.measured && busy) ||
+        lbd_load_sample(&n->bench_source, &ignored) < 0 || lbd_runner_start(&n->runner) < 0)
+        schedule_bench(n, RETRY_NS);
+}
+
+/* What the benchmark should have got of the host, given what others used meanwhile, against what it got. */
+static double find_hidden_ratio(struct lbd_node *n, double share)
+{
+    struct lbd_load l;
+    double ratio;
+
+    if (lbd_load_sample(&n->bench_source, &l) < 0)
+        return 1;
+    ratio = share / lbp_index_task_share(l.cpus, l.busy_cpus);
+    if (!n->external_known && n->steps.n == 0) {
+        n->stats.external_cpus = l.busy_cpus;
+        n->external_known = true;
+    }
+    return ratio < HIDDEN_RATIO ? ratio : 1;
+}
+
+static void on_bench_done(struct lbd_runner *r, int rc, const struct lbd_bench_result *result)
+{
+    struct lbd_node *n = r->data;
+
+    if (rc < 0) {
+        n->stats.bench_cancelled += rc == -ECANCELED;
+        n->stats.bench_failures += rc != -ECANCELED;
+        if (rc != -ECANCELED)
+            lbx_log(LBX_LOG_WARNING, "benchmark failed: %s", strerror(-rc));
+        schedule_bench(n, RETRY_NS);
+        return;
+    }
+    n->stats.bench = *result;
+    n->stats.bench_runs++;
+    n->stats.bench_wall_ns = lbx_clock_wall_ns();
+    n->bench_mono_ns = lbx_clock_mono_ns();
+    n->hidden_ratio = find_hidden_ratio(n, result->share);
+    n->stats.measured = true;
+    lbx_log(LBX_LOG_INFO,
+            "measured %s: hardware %.3f of a reference core, %.2f cores, share %.2f in %.2f s",
+            n->host, result->hardware, n->stats.load.cpus, result->share,
+            (double)result->wall_ns / 1e9);
+    report(n);
+    schedule_bench(n, n->settings.benchmark_interval_ns);
+}
+
+int lbd_node_create(uv_loop_t *loop, const char *host, const struct lbd_node_settings *settings,
+                    void (*on_report)(void *data, const struct lbw_node_report *report), void *data,
+                    struct lbd_node **ret_node)
+{
+    struct lbd_node *n = calloc(1, sizeof(*n));
+    int rc;
+
+    if (!n)
+        return -ENOMEM;
+    n->loop = loop;
+    n->settings = *settings;
+    n->on_report = on_report;
+    n->data = data;
+    n->hidden_ratio = 1;
+    snprintf(n->host, sizeof(n->host), "%s", host);
+    read_model(n->stats.model, sizeof(n->stats.model));
+    rc = lbd_runner_init(&n->runner, loop, on_bench_done, n);
+    if (rc < 0) {
+        free(n);
+        return rc;
+    }
+    lbd_load_init(&n->source);
+    lbd_load_init(&n->bench_source);
+    n->stats.load.cpus = lbd_load_cpus(&n->source);
+    uv_timer_init(loop, &n->load_timer);
+    uv_timer_init(loop, &n->bench_timer);
+    n->load_timer.data = n->bench_timer.data = n;
+    uv_timer_start(&n->load_timer, on_load_timer, 0, 0);
+    uv_timer_start(&n->bench_timer, on_bench_timer, 1, 0);
+    *ret_node = n;
+    return 0;
+}
+
+void lbd_node_stop(struct lbd_node *n)
+{
+    lbd_runner_close(&n->runner);
+    uv_close((uv_handle_t *)&n->load_timer, NULL);
+    uv_close((uv_handle_t *)&n->bench_timer, NULL);
+}
+
+void lbd_node_destroy(struct lbd_node *n)
+{
+    if (!n)
+        return;
+    lbd_steps_fini(&n->steps);
+    lbd_load_fini(&n->source);
+    lbd_load_fini(&n->bench_source);
+    free(n);
+}
+
+void lbd_node_set(struct lbd_node *n, const struct lbd_node_settings *settings)
+{
+    n->settings = *settings;
+    if (n->source.at_ns != 0)
+        uv_timer_start(&n->load_timer, on_load_timer,
+                       lbd_jitter_ms(settings->load_interval_ns, settings->jitter), 0);
+}
+
+int lbd_node_self(const struct lbd_node *n, struct lbw_local_host *ret)
+{
+    struct lbw_node_report r;
+
+    if (!n->stats.measured)
+        return -EAGAIN;
+    make_report(n, &r);
+    memset(ret, 0, sizeof(*ret));
+    snprintf(ret->host, sizeof(ret->host), "%s", n->host);
+    ret->core_speed = r.core_speed;
+    ret->capacity = r.capacity;
+    ret->hardware = r.hardware;
+    ret->index = lbp_index(&n->settings.weights, r.hardware_s, r.workload_ratio, r.users,
+                           r.terminals, r.tasks);
+    ret->age_ns = lbx_clock_mono_ns() - n->source.at_ns;
+    return 0;
+}
+
+int lbd_node_notice(struct lbd_node *n, const struct lbw_local_notice *notice, pid_t pid)
+{
+    if (!notice->begin) {
+        lbd_steps_end(&n->steps, notice->jobid, notice->stepid);
+        return 0;
+    }
+    n->tasks_seen = true;
+    lbd_runner_cancel(&n->runner);
+    return lbd_steps_begin(&n->steps, notice->jobid, notice->stepid, notice->ntasks, pid);
+}
+
+void lbd_node_stats(const struct lbd_node *n, struct lbd_node_stats *ret)
+{
+    *ret = n->stats;
+    ret->tasks = lbd_steps_tasks(&n->steps);
+}

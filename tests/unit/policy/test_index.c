@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a host is worth. */
+#include "policy/index.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+START_TEST(index_is_that_of_the_source)
+{
+    struct lbp_index_weights w = {.scale = 10, .user = .1, .terminal = .01, .task = .5};
+
+    ck_assert_double_eq_tol(lbp_index(&w, 2, 1.5, 0, 0, 0), 30, 1e-9);
+    ck_assert_double_eq_tol(lbp_index(&w, 2, 1.5, 1, 2, 3), 30 * 2.62, 1e-9);
+}
+END_TEST
+
+START_TEST(a_task_gets_what_is_left_or_its_fair_part)
+{
+    static const struct {
+        double cpus, external, share, job;
+    } t[] = {
+        {4, 0, 1, 4},
+        {4, 1, 1, 3.2},
+        {4, 3.5, .8, 2},
+        {4, 4, .8, 2},
+        {4, 16, 4. / 17, .8},
+        {1, 0, 1, 1},
+        {1, .01, 1, 1},
+        {1, .3, .7, .7},
+        {1, 1, .5, .5},
+        {.4, 0, .4, .4},
+        {.4, .4, .2, .2},
+        {.4, .1, .3, .3},
+        {.4, .8, .4 / 3, .4 / 3},
+        {.133, 0, .133, .133},
+    };
+
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        ck_assert_double_eq_tol(lbp_index_task_share(t[i].cpus, t[i].external), t[i].share, 1e-9);
+        ck_assert_double_eq_tol(lbp_index_job_cpus(t[i].cpus, t[i].external), t[i].job, 1e-9);
+    }
+}
+END_TEST
+
+START_TEST(more_load_is_never_better)
+{
+    for (double cpus = .1; cpus < 70; cpus *= 1.3) {
+        double share = 2, job = 1e9;
+
+        for (double e = 0; e < 2 * cpus; e += cpus / 50) {
+            double s = lbp_index_task_share(cpus, e), j = lbp_index_job_cpus(cpus, e);
+
+            ck_assert_double_gt(s, 0);
+            ck_assert_double_le(s, 1);
+            ck_assert_double_gt(j, 0);
+            ck_assert_double_le(j, cpus);
+            ck_assert_double_le(s, share + 1e-12);
+            ck_assert_double_le(j, job + 1e-12);
+            share = s;
+            job = j;
+        }
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("policy/index");
+    TCase *tc = tcase_create("index");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_test(tc, index_is_that_of_the_source);
+    tcase_add_test(tc, a_task_gets_what_is_left_or_its_fair_part);
+    tcase_add_test(tc, more_load_is_never_better);
+    suite_add_tcase(suite, tc);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
