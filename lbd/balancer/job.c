@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "common/log.h"
 #include "lbd/balancer/loops.h"
 #include "lbd/balancer/peer.h"
+#include "lbd/balancer/trace.h"
 
 #define BEAT_NS (250 * LBX_NS_PER_MS)
 #define JOIN_MS \
@@ -80,10 +82,14 @@ static void send_to_rank(void *arg, uint32_t rank, const struct lbw_rank_msg *ms
 /* All ranks are here: what they expect of their hosts becomes the policy's first guess. */
 static int start(struct lbd_job *j)
 {
-    struct lbd_loops_config config = {
-        .nranks = j->nranks, .params = j->config.params, .send = send_to_rank, .arg = j};
+    struct lbd_loops_config config = {.nranks = j->nranks,
+                                      .params = j->config.params,
+                                      .trace = j->config.trace,
+                                      .send = send_to_rank,
+                                      .arg = j};
     struct lbw_rank_msg msg = {.type = LBW_START};
     double *weight = calloc(j->nranks, sizeof(*weight));
+    size_t npolicies;
     int rc;
 
     if (!weight)
@@ -99,11 +105,14 @@ static int start(struct lbd_job *j)
             config.t_interact_ns = rtt_ns;
     }
     rc = lbd_loops_create(&config, &j->loops);
+    lbd_trace_start(j->config.trace, lbx_clock_mono_ns(), j->nranks, j->config.endpoint->policy,
+                    config.weight);
     free(weight);
     if (rc < 0)
         return rc;
     msg.u.start.nranks = j->nranks;
-    lbp_params_print(&j->config.params, msg.u.start.policy, sizeof(msg.u.start.policy));
+    snprintf(msg.u.start.policy, sizeof(msg.u.start.policy), "%s",
+             lbp_policy_table(&npolicies)[j->config.params.policy].name);
     for (uint32_t r = 0; r < j->nranks; r++)
         send_to_rank(j, r, &msg);
     uv_timer_stop(&j->deadline);

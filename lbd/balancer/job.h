@@ -15,11 +15,13 @@
 #include "wire/endpoint.h"
 
 struct lbd_job;
+struct lbd_trace;
 
 struct lbd_job_config {
     uint32_t nranks_most; /* a job with more is refused */
     struct lbp_params params;
     const struct lbw_endpoint *endpoint; /* borrowed */
+    struct lbd_trace *trace;             /* borrowed; NULL none */
     void (*over)(void *arg); /* called once, from the loop: all ranks left, or balancing stopped */
     void *arg;
 };

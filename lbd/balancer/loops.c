@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lbd/balancer/trace.h"
 #include "policy/balance.h"
 
 #define LOOPS_MAX 4096 /* open at a time: what a rank's OPENs may make us allocate */
@@ -119,13 +120,14 @@ static void remove_loop(struct lbd_loops *l, struct loop *p)
 }
 
 /* Turn what the policy decided into messages. */
-static void carry_out(struct lbd_loops *l, const struct loop *p)
+static void carry_out(struct lbd_loops *l, const struct loop *p, int64_t now_ns)
 {
     static struct lbw_rank_msg msg; /* large; the daemon has one thread */
 
     for (size_t i = 0; i < l->actions.n; i++) {
         const struct lbp_action *a = &l->actions.action[i];
 
+        lbd_trace_action(l->config.trace, now_ns, p->id, a);
         switch (a->type) {
         case LBP_MOVE:
             msg.type = LBW_MOVE;
@@ -236,7 +238,7 @@ static int take_report(struct lbd_loops *l, uint32_t rank, const struct lbw_repo
     if (rc < 0)
         return lbx_error_set(err, rc == -EINVAL ? -EPROTO : rc,
                              "loop \"%s\": rank %" PRIu32 " reports what cannot be", p->name, rank);
-    carry_out(l, p);
+    carry_out(l, p, now_ns);
     return 0;
 }
 
@@ -257,6 +259,7 @@ static int take_close(struct lbd_loops *l, uint32_t rank, const struct lbw_close
 int lbd_loops_message(struct lbd_loops *l, uint32_t rank, const struct lbw_rank_msg *msg,
                       int64_t now_ns, struct lbx_error *err)
 {
+    lbd_trace_message(l->config.trace, now_ns, rank, msg);
     switch (msg->type) {
     case LBW_OPEN:
         return take_open(l, rank, &msg->u.open, err);
@@ -280,7 +283,7 @@ int lbd_loops_tick(struct lbd_loops *l, int64_t now_ns, struct lbx_error *err)
         rc = lbp_balance_tick(p->balance, now_ns, &l->actions);
         if (rc < 0)
             return lbx_error_set(err, rc, "loop \"%s\": no memory to plan", p->name);
-        carry_out(l, p);
+        carry_out(l, p, now_ns);
     }
     return 0;
 }

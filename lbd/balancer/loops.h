@@ -10,6 +10,7 @@
 #include "wire/rank.h"
 
 struct lbd_loops;
+struct lbd_trace;
 
 /* Called for each message that is to be sent to a rank, in order. */
 typedef void lbd_loops_send(void *arg, uint32_t rank, const struct lbw_rank_msg *msg);
@@ -19,6 +20,7 @@ struct lbd_loops_config {
     const double *weight; /* [nranks] or NULL; copied */
     int64_t t_interact_ns;
     struct lbp_params params;
+    struct lbd_trace *trace; /* borrowed; NULL none */
     lbd_loops_send *send;
     void *arg;
 };

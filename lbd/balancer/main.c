@@ -16,12 +16,14 @@
 #include <uv.h>
 
 #include "common/auth.h"
+#include "common/clock.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "common/sock.h"
 #include "lbd/balancer/addresses.h"
 #include "lbd/balancer/handover.h"
 #include "lbd/balancer/job.h"
+#include "lbd/balancer/trace.h"
 #include "policy/registry.h"
 
 #define EXIT_NOBODY 3 /* no rank ever joined: the program knows nothing of us */
@@ -46,6 +48,7 @@ struct balancer {
     struct lbw_endpoint endpoint;
     struct lbd_handover *handover;
     struct lbd_job *job;
+    struct lbd_trace *trace;
     bool closing;
 };
 
@@ -195,6 +198,15 @@ static int make_endpoint(struct balancer *b, const struct lbp_params *params, st
     return 0;
 }
 
+/* A trace that cannot be had is told and done without. */
+static void begin_trace(struct balancer *b, const struct lbp_params *params)
+{
+    struct lbx_error err;
+
+    if (params->trace[0] && lbd_trace_open(params->trace, lbx_clock_mono_ns(), &b->trace, &err) < 0)
+        lbx_log(LBX_LOG_WARNING, "%s", err.text);
+}
+
 static int start(struct balancer *b, const struct options *o, const struct lbp_params *params,
                  struct lbx_error *err)
 {
@@ -207,6 +219,8 @@ static int start(struct balancer *b, const struct options *o, const struct lbp_p
 
     if (rc < 0)
         return rc;
+    begin_trace(b, params);
+    config.trace = b->trace;
     uv_loop_init(&b->loop);
     rc = lbd_job_create(&b->loop, &config, &b->job);
     if (rc < 0)
@@ -253,6 +267,7 @@ int main(int argc, char **argv)
     uv_run(&b.loop, UV_RUN_DEFAULT);
     joined = lbd_job_joined(b.job);
     lbd_job_destroy(b.job);
+    lbd_trace_close(b.trace);
     close(b.listen_fd);
     uv_loop_close(&b.loop);
     sodium_memzero(b.endpoint.key, sizeof(b.endpoint.key));

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The trace of a job's balancing. */
+#include "lbd/balancer/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct lbd_trace {
+    FILE *file; /* NULL after a failed write */
+    int64_t begin_ns;
+};
+
+static const char *const reason_name[LBP_REASONS] = {
+    [LBP_REASON_PROPORTIONAL] = "proportional",
+    [LBP_REASON_DRY] = "dry",
+    [LBP_REASON_BELOW_THRESHOLD] = "below_threshold",
+    [LBP_REASON_UNPROFITABLE] = "unprofitable",
+    [LBP_REASON_FILTERED] = "filtered",
+    [LBP_REASON_UNSTABLE] = "unstable",
+};
+
+int lbd_trace_open(const char *path, int64_t now_ns, struct lbd_trace **ret, struct lbx_error *err)
+{
+    struct lbd_trace *t;
+    int fd;
+
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0)
+        return lbx_error_set(err, -errno, "trace=%s: %s", path, strerror(errno));
+    t = calloc(1, sizeof(*t));
+    if (t)
+        t->file = fdopen(fd, "w");
+    if (!t || !t->file) {
+        close(fd);
+        free(t);
+        return lbx_error_set(err, -ENOMEM, "trace=%s: no memory", path);
+    }
+    t->begin_ns = now_ns;
+    *ret = t;
+    return 0;
+}
+
+void lbd_trace_close(struct lbd_trace *t)
+{
+    if (!t)
+        return;
+    if (t->file)
+        fclose(t->file);
+    free(t);
+}
+
+/* Write one line; takes the object over, which is NULL when there was no memory for it. */
+static void put(struct lbd_trace *t, int64_t now_ns, json_t *line)
+{
+    if (line && t->file) {
+        json_object_set_new(line, "t", json_integer(now_ns - t->begin_ns));
+        if (json_dumpf(line, t->file, JSON_COMPACT | JSON_SORT_KEYS) < 0 ||
+            fputc('\n', t->file) == EOF) {
+            fclose(t->file);
+            t->file = NULL;
+        }
+    }
+    json_decref(line);
+}
+
+void lbd_trace_start(struct lbd_trace *t, int64_t now_ns, uint32_t nranks, const char *policy,
+                     const double *weight)
+{
+    json_t *w;
+
+    if (!t)
+        return;
+    w = json_array();
+    for (uint32_t r = 0; weight && r < nranks; r++)
+        json_array_append_new(w, json_real(weight[r]));
+    put(t, now_ns,
+        json_pack("{s:s, s:I, s:s, s:o}", "event", "start", "nranks", (json_int_t)nranks, "policy",
+                  policy, "weight", w));
+}
+
+static json_t *pack_report(uint32_t rank, const struct lbw_report *m)
+{
+    json_t *samples = json_array(), *done = json_array();
+
+    for (size_t i = 0; i < m->nsamples; i++) {
+        const struct lbw_sample *s = &m->sample[i];
+
+        json_array_append_new(samples,
+                              json_pack("[I,I,I,I]", (json_int_t)s->first, (json_int_t)s->last,
+                                        (json_int_t)s->wall_ns, (json_int_t)s->cpu_ns));
+    }
+    for (size_t i = 0; i < m->ndone; i++) {
+        const struct lbw_done *d = &m->done[i];
+
+        json_array_append_new(done,
+                              json_pack("[I,I,I,I,I,I]", (json_int_t)d->epoch, (json_int_t)d->role,
+                                        (json_int_t)d->iterations, (json_int_t)d->bytes,
+                                        (json_int_t)d->wall_ns, (json_int_t)d->cpu_ns));
+    }
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:I, s:o, s:o}", "event", "report",
+                     "loop", (json_int_t)m->loop, "rank", (json_int_t)rank, "pass",
+                     (json_int_t)m->pass, "executed", (json_int_t)m->executed, "remaining",
+                     (json_int_t)m->remaining, "dry", (m->flags & LBW_DRY) != 0, "low",
+                     (m->flags & LBW_LOW) != 0, "wait_ns", (json_int_t)m->wait_ns, "samples",
+                     samples, "done", done);
+}
+
+void lbd_trace_message(struct lbd_trace *t, int64_t now_ns, uint32_t rank,
+                       const struct lbw_rank_msg *msg)
+{
+    const struct lbw_open *o = &msg->u.open;
+    const struct lbw_close *c = &msg->u.close;
+
+    if (!t)
+        return;
+    if (msg->type == LBW_OPEN)
+        put(t, now_ns,
+            json_pack("{s:s, s:I, s:s, s:I, s:I, s:I, s:[I,I]}", "event", "open", "loop",
+                      (json_int_t)o->loop, "name", o->name, "n", (json_int_t)o->n, "row_bytes",
+                      (json_int_t)o->row_bytes, "rank", (json_int_t)rank, "owned",
+                      (json_int_t)o->owned_first, (json_int_t)o->owned_last));
+    else if (msg->type == LBW_REPORT)
+        put(t, now_ns, pack_report(rank, &msg->u.report));
+    else if (msg->type == LBW_CLOSE)
+        put(t, now_ns,
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "close",
+                      "loop", (json_int_t)c->loop, "rank", (json_int_t)rank, "passes",
+                      (json_int_t)c->passes, "iterations", (json_int_t)c->iterations, "moves_in",
+                      (json_int_t)c->moves_in, "bytes_in", (json_int_t)c->bytes_in, "compute_ns",
+                      (json_int_t)c->compute_ns, "cpu_ns", (json_int_t)c->cpu_ns, "wait_ns",
+                      (json_int_t)c->wait_ns, "library_ns", (json_int_t)c->library_ns));
+}
+
+void lbd_trace_action(struct lbd_trace *t, int64_t now_ns, uint32_t loop,
+                      const struct lbp_action *a)
+{
+    if (!t)
+        return;
+    if (a->type == LBP_MOVE)
+        put(t, now_ns,
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:[I,I], s:s}", "event", "move", "loop",
+                      (json_int_t)loop, "pass", (json_int_t)a->pass, "epoch", (json_int_t)a->epoch,
+                      "source", (json_int_t)a->rank, "dest", (json_int_t)a->dest, "span",
+                      (json_int_t)a->first, (json_int_t)a->last, "reason", reason_name[a->reason]));
+    else if (a->type == LBP_INSTRUCT)
+        put(t, now_ns,
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "event", "instruct", "loop",
+                      (json_int_t)loop, "rank", (json_int_t)a->rank, "period_ns",
+                      (json_int_t)a->period_ns, "low_ns", (json_int_t)a->low_ns, "chunk_ns",
+                      (json_int_t)a->chunk_ns));
+    else
+        put(t, now_ns,
+            json_pack("{s:s, s:I, s:I}", "event", "final", "loop", (json_int_t)loop, "pass",
+                      (json_int_t)a->pass));
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The trace of a job's balancing (--lb=...,trace=FILE): what was seen and what was decided, a JSON object a line, for
+ * `lbctl explain` and for replay in lbsim.  Times are ns since the trace began.
+ *   {"t":..,"event":"start","nranks":..,"policy":"..","weight":[..]}
+ *   {"t":..,"event":"open","loop":..,"name":"..","n":..,"row_bytes":..,"rank":..,"owned":[first,last]}
+ *   {"t":..,"event":"report","loop":..,"rank":..,"pass":..,"executed":..,"remaining":..,"dry":..,"low":..,"wait_ns":..,
+ *    "samples":[[first,last,wall_ns,cpu_ns],..],"done":[[epoch,role,iterations,bytes,wall_ns,cpu_ns],..]}
+ *   {"t":..,"event":"move","loop":..,"pass":..,"epoch":..,"source":..,"dest":..,"span":[first,last],"reason":".."}
+ *   {"t":..,"event":"instruct","loop":..,"rank":..,"period_ns":..,"low_ns":..,"chunk_ns":..}
+ *   {"t":..,"event":"final","loop":..,"pass":..}
+ *   {"t":..,"event":"close","loop":..,"rank":.., totals}
+ */
+#ifndef LBD_TRACE_H
+#define LBD_TRACE_H
+
+#include <stdint.h>
+
+#include "common/error.h"
+#include "policy/balance.h"
+#include "wire/rank.h"
+
+struct lbd_trace;
+
+/* Begin a trace; an old file of that name is replaced.  Returns 0 or a negative errno with a text. */
+int lbd_trace_open(const char *path, int64_t now_ns, struct lbd_trace **ret, struct lbx_error *err)
+    __attribute__((warn_unused_result));
+
+/* All of these take NULL and do nothing then.  A full disk ends the trace, not the balancing. */
+void lbd_trace_close(struct lbd_trace *t);
+void lbd_trace_start(struct lbd_trace *t, int64_t now_ns, uint32_t nranks, const char *policy,
+                     const double *weight);
+void lbd_trace_message(struct lbd_trace *t, int64_t now_ns, uint32_t rank,
+                       const struct lbw_rank_msg *msg);
+void lbd_trace_action(struct lbd_trace *t, int64_t now_ns, uint32_t loop,
+                      const struct lbp_action *a);
+
+#endif
