@@ -20,6 +20,7 @@ AC_DEFUN([LB_ENABLE_SANITIZERS], [
   AS_IF([test "x$LB_SANITIZE" != x], [
     LB_CFLAGS="$LB_CFLAGS $LB_SANITIZE -fno-omit-frame-pointer -fno-sanitize-recover=all"
     LB_LDFLAGS="$LB_LDFLAGS $LB_SANITIZE"])
+  AC_SUBST([LB_SANITIZE])
   AM_CONDITIONAL([SANITIZERS], [test "x$LB_SANITIZE" != x])
 ])
 

@@ -5,5 +5,5 @@ EXTRA_DIST += tests/unit/examples/serial.sh
 check_PROGRAMS += tests/unit/examples/test_cplusplus
 tests_unit_examples_test_cplusplus_SOURCES = tests/unit/examples/test_cplusplus.cc
 tests_unit_examples_test_cplusplus_CXXFLAGS = -std=gnu++11 -Wall -Wextra -Wold-style-cast -Wshadow $(LB_SANITIZE)
-tests_unit_examples_test_cplusplus_LDFLAGS = $(EXAMPLE_LDFLAGS)
+tests_unit_examples_test_cplusplus_LDFLAGS = $(EX_LINK)
 tests_unit_examples_test_cplusplus_LDADD = liblb.la

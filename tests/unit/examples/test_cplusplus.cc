@@ -20,7 +20,7 @@ static int failed;
 /* Without a context or a loop everything is done by a single rank, or nothing is. */
 static void null_is_fine()
 {
-    std::int64_t first = -1, last = -1;
+    int64_t first = -1, last = -1;
     lb_stats stats = lb_stats();
 
     CHECK(lb_rank(NULL) == 0);
@@ -36,15 +36,15 @@ static void null_is_fine()
 
 static void one_rank_covers_all()
 {
-    const std::int64_t n = 1000;
+    const int64_t n = 1000;
     lb_loop *l = lb_loop_open(NULL, "c++", n);
     std::vector<int> count(n);
-    std::int64_t first, last;
+    int64_t first, last;
 
     CHECK(l != NULL);
     for (int pass = 0; pass < 2; pass++)
         while (lb_loop_next(l, &first, &last))
-            for (std::int64_t i = first; i < last; i++)
+            for (int64_t i = first; i < last; i++)
                 count[static_cast<std::size_t>(i)]++;
     for (std::size_t i = 0; i < count.size(); i++)
         CHECK(count[i] == 2);
