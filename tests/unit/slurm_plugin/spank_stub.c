@@ -180,7 +180,8 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t what, ...)
     return rc;
 }
 
-static void append(char *log, size_t size, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void append(char *log, size_t size, const char *fmt,
+                                                         va_list ap)
 {
     size_t n = strlen(log);
 
