@@ -1,5 +1,5 @@
 # slurm_plugin/: the SPANK plugin lb.so.
-slurmplugin_LTLIBRARIES = lb.la
+slurmplugin_LTLIBRARIES = slurm_plugin/lb.la
 noinst_LTLIBRARIES += libplugin.la
 libplugin_la_SOURCES = \
 	slurm_plugin/allocator.c \
@@ -15,10 +15,10 @@ libplugin_la_CFLAGS = $(LB_CFLAGS)
 # -z now: what Slurm lacks is found when the plugin is loaded, where it costs no job.  Slurm's own functions are in the
 # programs that load it, and Slurm has no library of them to link with: -z defs would refuse them, so that
 # tests/unit/slurm_plugin/symbols.sh compares what is undefined with a list.
-lb_la_SOURCES =
-lb_la_LIBADD = libplugin.la libwire.la libpolicy.la libcommon.la
-lb_la_LDFLAGS = $(LB_LDFLAGS) -module -avoid-version -Wl,--gc-sections -Wl,--as-needed \
+slurm_plugin_lb_la_SOURCES =
+slurm_plugin_lb_la_LIBADD = libplugin.la libwire.la libpolicy.la libcommon.la
+slurm_plugin_lb_la_LDFLAGS = $(LB_LDFLAGS) -module -avoid-version -Wl,--gc-sections -Wl,--as-needed \
 	-Wl,--version-script=$(srcdir)/slurm_plugin/lb.map
-lb_la_DEPENDENCIES = $(lb_la_LIBADD) slurm_plugin/lb.map
+slurm_plugin_lb_la_DEPENDENCIES = $(slurm_plugin_lb_la_LIBADD) slurm_plugin/lb.map
 dist_man_MANS += docs/man/spank_lb.8
 EXTRA_DIST += slurm_plugin/lb.map packaging/plugstack.conf.d/lb.conf

@@ -6,7 +6,7 @@
 #   symbols.sh                 check the one of this build, and that the check can fail
 set -u
 here=${top_srcdir:?}/tests/unit/slurm_plugin
-lib=${top_builddir:?}/.libs/lb.so
+lib=${top_builddir:?}/slurm_plugin/.libs/lb.so
 forbidden='^(munge_|getaddrinfo|gethostby|getnameinfo|getpw|getgr(nam|gid|ent|ouplist)|initgroups|dlopen|pthread_create|atexit|__cxa_atexit|abort|setenv|putenv|unsetenv|system|popen|setre?s?[ug]id)'
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
