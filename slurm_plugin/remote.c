@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "slurm_plugin/balancer.h"
@@ -161,6 +162,29 @@ static bool is_host_of_task_0(spank_t spank)
     return spank_get_item(spank, S_JOB_GLOBAL_TO_LOCAL_ID, 0, &local) == ESPANK_SUCCESS;
 }
 
+/*
+ * The balancer is in another folder than the tasks, and perhaps than liblb's own balancer elsewhere: a trace goes to where
+ * the user meant it.  slurmstepd is in the tasks' folder here.  Left alone where the name would not survive as a key's value.
+ */
+static void make_trace_absolute(struct lbp_params *params)
+{
+    char folder[sizeof(params->trace)];
+    size_t n;
+
+    if (params->trace[0] == '\0' || params->trace[0] == '/' || !getcwd(folder, sizeof(folder)) ||
+        folder[0] != '/' || strchr(folder, ','))
+        return;
+    for (const char *c = folder; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            return;
+    n = strlen(folder);
+    if (n + 1 + strlen(params->trace) >= sizeof(params->trace))
+        return;
+    memmove(params->trace + n + 1, params->trace, strlen(params->trace) + 1);
+    memcpy(params->trace, folder, n);
+    params->trace[n] = '/';
+}
+
 void lbs_remote_user_init(spank_t spank)
 {
     int64_t deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns;
@@ -174,6 +198,7 @@ void lbs_remote_user_init(spank_t spank)
         return;
     unset_stale(spank);
     choice = choose(spank);
+    make_trace_absolute(&choice.params);
     if (choice.wish == LBS_OFF)
         set_task_env(spank, "LB_POLICY", "off");
     if (choice.wish != LBS_ON ||

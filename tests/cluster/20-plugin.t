@@ -61,7 +61,16 @@ in_out() { grep -q -- "$1" "$tmp/out"; }
 in_err() { grep -q -- "$1" "$tmp/err"; }
 not() { ! "$@"; }
 next_job() { cl head scontrol show config | sed -n 's/^NEXT_JOB_ID *= //p'; }
-balancers() { pgrep -f -- '--dir /tmp/slurm-lb\..*--nranks'; }
+balancers() { # of this cluster: others may be on the machine
+  local p found=1
+  for p in $(pgrep -f -- '--dir /tmp/slurm-lb\..*--nranks'); do
+    if tr '\0' '\n' 2>/dev/null <"/proc/$p/environ" | grep -qx SLURM_CLUSTER_NAME=plugin; then
+      echo "$p"
+      found=0
+    fi
+  done
+  return $found
+}
 within_2s() { # COMMAND...: becomes true within two seconds
   local i
   for i in $(seq 40); do ! "$@" || return 0; sleep 0.05; done
@@ -186,23 +195,44 @@ tr '\0' '\n' <"/proc/$balancer/environ" | sed 's/=.*//' | sort >"$tmp/out"
 ok "its environment is its own" not grep -qvE '^(LB_POLICY|LBD_SOCKET|PATH|SLURM_(JOB_ID|STEP_ID|RESTART_COUNT|CLUSTER_NAME|JOB_ACCOUNT|JOB_PARTITION|JOB_USER)|SLURMD_NODENAME)$' "$tmp/out"
 cl head scancel -n long
 wait "$step_srun"
-ok "scancel: it is gone within 2 s" within_2s no_balancer
-ok "scancel: its folder too" within_2s no_folder
-ok "scancel: a cancelled program is not blamed" not in_err 'lb\.h'
 
-run_long --lb -w n1
-disown "$step_srun"
-kill -9 "$step_srun" # an srun that dies tells nobody
-stepd=$(ps -o ppid= -p "$balancer" | tr -d ' ')
-kill -9 "$stepd"
-ok "slurmstepd killed: it is gone within 2 s" within_2s no_balancer
-ok "slurmstepd killed: its folder too" within_2s no_folder
-cl head scancel -n long
-pkill -9 -u "$uid" -x sleep # the orphans of that slurmstepd
+lives_with_step() { # NAME: of the balancer that the plugin starts now
+  run_long --lb -w n1
+  ok "$1: all its user ids are the user's" all_of Uid "$uid"
+  ok "$1: all its group ids are the user's" all_of Gid "$gid"
+  ok "$1: it has /dev/null as 0, 1 and 2" [ "$(readlink /proc/"$balancer"/fd/[012] | sort -u)" = /dev/null ]
+  cl head scancel -n long
+  wait "$step_srun"
+  ok "$1, scancel: it is gone within 2 s" within_2s no_balancer
+  ok "$1, scancel: its folder too" within_2s no_folder
+  ok "$1, scancel: a cancelled program is not blamed" not in_err 'lb\.h'
 
-srun_ --lb -N2 sh -c 'sleep 0.2; exit 3'
-ok "end of the step: it is gone within 2 s" within_2s no_balancer
-ok "end of the step: its folder too" within_2s no_folder
+  run_long --lb -w n1
+  disown "$step_srun"
+  kill -9 "$step_srun" # an srun that dies tells nobody
+  stepd=$(ps -o ppid= -p "$balancer" | tr -d ' ')
+  tasks=$(pgrep -P "$stepd" -x sleep)
+  ok "$1: (its step has a task)" [ -n "$tasks" ]
+  kill -9 "$stepd"
+  ok "$1, slurmstepd killed: it is gone within 2 s" within_2s no_balancer
+  ok "$1, slurmstepd killed: its folder too" within_2s no_folder
+  cl head scancel -n long
+  # shellcheck disable=SC2086
+  kill -9 $tasks # orphans of that slurmstepd
+
+  srun_ --lb -N2 sh -c 'sleep 0.2; exit 3'
+  ok "$1, end of the step: it is gone within 2 s" within_2s no_balancer
+  ok "$1, end of the step: its folder too" within_2s no_folder
+  ok "$1, end of the step: nobody joined, said once" [ "$(grep -c 'lb\.h' "$tmp/err")" = 1 ]
+}
+lives_with_step "a stub"
+if [ -x "$build/lb-balancer" ]; then
+  cp "$build/lb-balancer" "$shared/real"
+  cl plugin "$shared/lb.so" "balancer=$shared/real" "socket=$shared/lbd.sock"
+  lives_with_step lb-balancer
+else
+  report 0 "lb-balancer with its step # SKIP it is not built"
+fi
 cl plugin "$shared/lb.so" "balancer=$shared/stubborn" "socket=$shared/lbd.sock"
 run_long --lb -w n1
 cl head scancel -n long

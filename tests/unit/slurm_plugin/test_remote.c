@@ -237,6 +237,39 @@ START_TEST(test_stale_environment)
 }
 END_TEST
 
+/* The balancer's folder is another: a trace is told to it from the root. */
+START_TEST(test_trace)
+{
+    char deep[400], expected[STUB_TEXT_MAX];
+
+    stub_reset();
+    load(ENDS_ON_TERM, 0, "auto,trace=t/x");
+    stub.has_task_0 = false;
+    ck_assert_int_eq(chdir(folder), 0);
+    begin();
+    snprintf(expected, sizeof(expected), "auto,trace=%s/t/x", folder);
+    ck_assert_str_eq(stub_getenv("LB_POLICY"), expected);
+    end_step();
+    load(ENDS_ON_TERM, 0, "auto,trace=/t/x");
+    begin();
+    ck_assert_str_eq(stub_getenv("LB_POLICY"), "auto,trace=/t/x");
+    end_step();
+    /* where the name would become too long, or two keys, it stays as it is */
+    memset(deep, 'd', sizeof(deep));
+    snprintf(deep + 100, sizeof(deep) - 100, "%s", _i == 0 ? ",report" : "");
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(mkdir(deep, 0700), 0);
+        ck_assert_int_eq(chdir(deep), 0);
+        if (_i == 0)
+            break;
+    }
+    load(ENDS_ON_TERM, 0, "auto,trace=t/x");
+    begin();
+    ck_assert_str_eq(stub_getenv("LB_POLICY"), "auto,trace=t/x");
+    end_step();
+}
+END_TEST
+
 START_TEST(test_left_clean)
 {
     int fd = dup(0), high = fcntl(0, F_DUPFD, 200); /* as slurmstepd's, inheritable */
@@ -465,6 +498,7 @@ int main(void)
     tcase_add_test(t, test_told);
     tcase_add_loop_test(t, test_step, 0, (int)(sizeof(step_case) / sizeof(*step_case)));
     tcase_add_test(t, test_stale_environment);
+    tcase_add_loop_test(t, test_trace, 0, 2);
     tcase_add_test(t, test_left_clean);
     tcase_add_loop_test(t, test_nobody_joined, 0,
                         (int)(sizeof(nobody_case) / sizeof(*nobody_case)));
