@@ -118,7 +118,7 @@ static void account(struct lb_loop *l, int64_t now_ns)
     l->executed += l->window_last - l->window_first;
     l->total.compute_ns += wall_ns;
     l->total.cpu_ns += cpu_ns;
-    lbc_report_sample(l, l->window_first, l->window_last, wall_ns, cpu_ns);
+    lbc_report_sample(l, l->window_first, l->window_last, now_ns - l->since_ns, cpu_ns);
 }
 
 void lbc_pass_pause(const struct lb_ctx *ctx, int64_t waited_ns)
@@ -196,7 +196,11 @@ static int hook(struct lb_loop *l, int64_t *first, int64_t *last)
     if (more)
         grant(l);
     l->begun_ns = lbx_clock_mono_ns();
-    l->total.library_ns += l->begun_ns - now_ns - (l->total.wait_ns - wait_ns);
+    wait_ns = l->total.wait_ns - wait_ns;
+    l->total.library_ns += l->begun_ns - now_ns - wait_ns;
+    /* A rank whose quota is used up is stopped where it next enters the kernel, which is mostly here: that time is the
+     * host's, and a sample without it would call every throttled host fast. */
+    l->since_ns = wait_ns > 0 ? l->begun_ns : now_ns;
     if (!more)
         return end_pass(l);
     l->begun_cpu_ns = lbx_clock_process_cpu_ns();
