@@ -127,16 +127,23 @@ choose_search() {
     search=$(awk -v want="$cpu_wanted_s" -v cost="$cost" 'BEGIN { s = int((21 * sqrt(want / cost) - 1) / 2 + 0.5); print (s < 2 ? 2 : s > 60 ? 60 : s) }')
 }
 
-shares() { grep '^share ' "$tmp/$1" | while read -r line; do printf '%8s' "$(value iterations "$line")"; done; }
+# shares FILE KEY...: rows by host name, or by rank; placement may put rank 0 on any host
+shares() {
+    local file=$1 by
+    shift
+    for by in "$@"; do
+        awk -v by="$by" '$1 == "share" { for (i = 2; i <= NF; i++) if ($i == by) { sub(/.* iterations=/, ""); n += $1 } } END { printf "%8d", n }' "$tmp/$file"
+    done
+}
 
-# table IDEAL HOSTS...: what happened
+# table IDEAL TITLE=KEY...: what happened; KEY as in shares
 table() {
     local ideal=$1 i file files=(plain balanced) wall
     shift
-    printf '\n%-10s %8s %8s %7s  rows on%s\n' "" wall ideal ratio "$(printf '%8s' "$@")"
+    printf '\n%-10s %8s %8s %7s  rows on%s\n' "" wall ideal ratio "$(printf '%8s' "${@%%=*}")"
     for i in 0 1; do
         file=${files[i]} wall=$(value wall_s "$(grep '^run ' "$tmp/$file")")
-        printf '%-10s %6.1f s %6.1f s %7s        %s\n' "${names[i]}" "$wall" "$ideal" "$(calc "$wall / $ideal")" "$(shares "$file")"
+        printf '%-10s %6.1f s %6.1f s %7s         %s\n' "${names[i]}" "$wall" "$ideal" "$(calc "$wall / $ideal")" "$(shares "$file" "${@#*=}")"
     done
 }
 
@@ -194,7 +201,7 @@ with_cluster() {
     run_one "${names[0]}" plain on_head srun --mpi=pmix -N4 -n4
     run_one "${names[1]}" balanced on_head srun --mpi=pmix -N4 -n4 --lb="$policy"
     ideal=$(calc "$(work) / $sum" %.4f)
-    table "$ideal" "n1+load" n2 n3 n4
+    table "$ideal" n1+load=host=n1 n2=host=n2 n3=host=n3 n4=host=n4
     printf 'ideal: %s s of CPU time over the %s cores that the hosts leave to the job\n' "$(calc "$(work)")" "$(calc "$sum" %.3f)"
     verdict "$ideal"
 }
@@ -235,7 +242,7 @@ TEXT
     kill $load_pid 2>/dev/null || true
     load_pid=
     ideal=$(calc "$(work) / ($(wc -w <<<"$all") - .5)" %.4f)
-    table "$ideal" $(seq -f 'rank%g' 0 $(($(wc -w <<<"$cpus") - 1)))
+    table "$ideal" $(seq 0 $(($(wc -w <<<"$cpus") - 1)) | sed 's/.*/rank&=rank=&/')
     verdict "$ideal"
 }
 
