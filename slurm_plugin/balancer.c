@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,10 +93,12 @@ static pid_t fork_quietly(void)
 }
 
 /* In the child: system calls only, see child.h. */
-static void run(const struct lbs_balancer_job *job, const struct command *c, pid_t parent)
+static void run(const struct lbs_balancer_job *job, const struct command *c, pid_t parent,
+                bool by_main_thread)
 {
     if (lbs_child_regain_root() || geteuid() == job->user.uid)
-        if (lbs_child_detach() && lbs_child_become(&job->user) && lbs_child_bind(parent))
+        if (lbs_child_detach() && lbs_child_become(&job->user) &&
+            lbs_child_bind(parent, by_main_thread))
             execve(job->path, c->argv, c->envp);
     _exit(127);
 }
@@ -106,6 +109,7 @@ int lbs_balancer_start(const struct lbs_balancer_job *job, struct lbs_balancer *
     struct lbs_balancer b = {.user = job->user};
     struct command command;
     pid_t parent = getpid();
+    bool by_main_thread = syscall(SYS_gettid) == parent;
     int rc;
 
     /* The effective user, who is the step's user here, is the one to execute it. */
@@ -119,7 +123,7 @@ int lbs_balancer_start(const struct lbs_balancer_job *job, struct lbs_balancer *
     make_command(job, b.dir, &command);
     b.pid = fork_quietly();
     if (b.pid == 0)
-        run(job, &command, parent);
+        run(job, &command, parent, by_main_thread);
     if (b.pid < 0)
         return lbx_error_set(err, -errno, "no process is to be had for it");
     *ret = b;

@@ -39,10 +39,11 @@ int lbs_balancer_start(const struct lbs_balancer_job *job, struct lbs_balancer *
                        struct lbx_error *err) __attribute__((warn_unused_result));
 
 /*
- * End it: SIGTERM, and SIGKILL when it is still there at deadline_ns of lbx_clock_mono_ns.  Then
- * reaped, and its folder is removed when it could not do so itself.  kill_ns: when patience ends;
- * up to deadline_ns. ret_status[out]  as waitpid's; untouched when not 0 is returned Returns 0,
- * -ECHILD when there is none or slurmstepd has reaped it before, -ETIMEDOUT when it was killed.
+ * End it: SIGTERM, and SIGKILL shortly before deadline_ns of lbx_clock_mono_ns when it is still
+ * there.  Then it is reaped, and its folder is removed when it could not do so itself.
+ * ret_status[out]  as waitpid's; set only when 0 is returned
+ * Returns 0, -ECHILD when there is none or slurmstepd has reaped it before, -ETIMEDOUT when it was
+ * killed.
  */
 int lbs_balancer_end(struct lbs_balancer *b, int64_t deadline_ns, int *ret_status);
 

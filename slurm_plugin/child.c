@@ -138,9 +138,11 @@ bool lbs_child_detach(void)
     return true;
 }
 
-bool lbs_child_bind(pid_t parent)
+bool lbs_child_bind(pid_t parent, bool by_main_thread)
 {
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return false;
+    if (by_main_thread && prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
         return false;
     return getppid() == parent; /* else it died before the line above */
 }

@@ -39,8 +39,11 @@ bool lbs_child_become(const struct lbs_user *user) __attribute__((warn_unused_re
  */
 bool lbs_child_detach(void) __attribute__((warn_unused_result));
 
-/* No new privileges, and SIGTERM when slurmstepd dies.  Call after lbs_child_become, which clears
- * both. */
-bool lbs_child_bind(pid_t parent) __attribute__((warn_unused_result));
+/*
+ * No new privileges, and SIGTERM when slurmstepd dies.  Call after lbs_child_become, which clears both.
+ * by_main_thread: that thread forked this process.  The kernel sends the signal when the forking thread ends; of another
+ * thread than the first nobody knows that it lives as long as the step, and then lb-balancer's own watch has to do.
+ */
+bool lbs_child_bind(pid_t parent, bool by_main_thread) __attribute__((warn_unused_result));
 
 #endif

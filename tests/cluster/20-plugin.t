@@ -304,6 +304,19 @@ rm -f "$shared/off"
 srun_ --lb env
 ok "the kill switch lifted" in_out '^LB_POLICY=auto$'
 
+# --- with the cluster's own lbd
+if [ -x "$build/sbin/lbd" ] || [ -x "$build/lbd/lbd" ]; then
+  cl lbd all start >"$tmp/out" 2>&1
+  cl plugin "$shared/lb.so" "balancer=$shared/balancer"
+  told() { srun_ -N2 --lb env && [ "$(grep -cE '^LB_HOST_SPEED=[0-9.]+:[0-9.]+:[0-9.]+$' "$tmp/out")" = 2 ]; }
+  ok "lbd tells each host's speed" await told
+  ok "lbd up: the same result" same_result
+  cl lbd all stop >"$tmp/out" 2>&1
+  ok "lbd ended: the same result" same_result
+else
+  report 0 "lbd tells each host's speed # SKIP it is not built"
+fi
+
 # --- afterwards
 cl head sinfo -h -N -o '%N %T' | sort -u >"$tmp/out"
 ok "no host is drained or down" not grep -qE 'drain|down|fail' "$tmp/out"

@@ -82,7 +82,7 @@ X
 
 # [PATH|off] [ARG...]; without a path that of the build, once it is built.
 slurm_plugstack() {
-  local so=${1:-$build/.libs/lb.so}
+  local so=${1:-$build/slurm_plugin/.libs/lb.so}
   [ $# = 0 ] || shift
   if [ "$so" != off ] && [ -e "$so" ]; then
     [ $# -gt 0 ] || [ ! -x "$build/lb-balancer" ] || set -- "balancer=$build/lb-balancer"
