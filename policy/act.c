@@ -7,6 +7,7 @@
 
 #include "policy/balance_impl.h"
 
+#define UNDER_WAY_MAX 24 /* moves of one source; reports have room for 32 */
 #define SPANS_PER_TRANSFER \
     16 /* messages for one transfer; the rest can follow with the next plan */
 
@@ -49,7 +50,7 @@ static bool differs(int64_t told, int64_t now, double ratio)
 }
 
 int lbp_act_instruct(struct lbp_balance *b, uint32_t rank, int64_t period_ns, int64_t low_ns,
-                     int64_t chunk_ns, struct lbp_actions *out)
+                     int64_t chunk_ns, int64_t now_ns, struct lbp_actions *out)
 {
     struct lbp_rank *r = &b->model.rank[rank];
     struct lbp_action action = {.type = LBP_INSTRUCT,
@@ -65,6 +66,13 @@ int lbp_act_instruct(struct lbp_balance *b, uint32_t rank, int64_t period_ns, in
         return 0;
     ret = append(out, &action);
     if (ret == 0) {
+        int64_t heard = now_ns + (int64_t)(2 * b->model.message_ns);
+
+        /* a shorter period is obeyed from the first hook after the message */
+        if (r->told_ns + period_ns > r->due_ns)
+            r->due_ns = r->told_ns + period_ns;
+        else
+            r->due_ns = r->told_ns + period_ns > heard ? r->told_ns + period_ns : heard;
         r->period_ns = period_ns;
         r->low_ns = low_ns;
         r->chunk_ns = chunk_ns;
@@ -79,7 +87,10 @@ int lbp_act_move(struct lbp_balance *b, const struct lbp_transfer *t, int64_t it
     struct lbp_rank *from = &m->rank[t->from];
     double work = t->work;
     bool moved = false;
+    int under_way = 0;
 
+    for (const struct lbp_flight *f = from->out; f; f = f->next_out)
+        under_way++;
     for (int spans = 0; spans < SPANS_PER_TRANSFER && from->left.n > 0; spans++) {
         struct lbx_span s = from->left.span[from->left.n - 1];
         int64_t k = s.last - s.first;
@@ -92,6 +103,8 @@ int lbp_act_move(struct lbp_balance *b, const struct lbp_transfer *t, int64_t it
                                     .reason = reason};
         int ret;
 
+        if (under_way++ >= UNDER_WAY_MAX)
+            break; /* it does not come to a hook: no use in telling it more */
         if (iterations > 0)
             k = iterations < k ? iterations : k;
         else

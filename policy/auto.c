@@ -13,6 +13,8 @@
 #define FIRST_NS 40e6  /* wait so long for all ranks' first reports */
 #define GAIN_MIN 1e6   /* ns: less is not worth a move at the end */
 #define LOW_NS 20e6
+#define REPORT_NS \
+    50e3          /* CPU time of a report at both ends: the messages themselves hold nobody up */
 #define NOISE 1.5 /* errors of a speed that a gain must exceed */
 #define TICK_MIN_NS 2e6
 
@@ -27,6 +29,12 @@ static double lead(const struct lbp_balance *b, const struct lbp_view *from)
     return from->hook + lbp_profit_transfer_ns(&b->model.profit, (double)b->model.row_bytes);
 }
 
+/* FINAL waits until both ends of the last move told its end: from the rows' arrival to FINAL's. */
+static double settle(const struct lbp_balance *b)
+{
+    return 2 * b->model.message_ns + LBP_PERIOD_QUICK_NS / 2.0;
+}
+
 static void update_period(struct lbp_balance *b)
 {
     const struct lbp_model *m = &b->model;
@@ -36,9 +44,19 @@ static void update_period(struct lbp_balance *b)
         return;
     for (uint32_t i = 0; i < m->nranks; i++)
         quantum += m->rank[i].speed.noise_ns / m->nranks;
-    b->period_ns =
-        lbp_period(2 * m->message_ns, lbp_profit_transfer_ns(&m->profit, (double)m->row_bytes),
-                   b->workscale, quantum, m->nranks);
+    b->period_ns = lbp_period(REPORT_NS, lbp_profit_transfer_ns(&m->profit, (double)m->row_bytes),
+                              b->workscale, quantum, m->nranks);
+    /* a decision whose effect cannot have been seen yet is not taken again */
+    b->period_ns = (int64_t)fmax((double)b->period_ns, 4 * m->message_ns);
+}
+
+static uint32_t known(const struct lbp_model *m)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < m->nranks; i++)
+        n += lbp_filter_known(&m->rank[i].speed);
+    return n;
 }
 
 static double worst_error(const struct lbp_balance *b)
@@ -68,6 +86,7 @@ static int proportional(struct lbp_balance *b, int64_t now_ns, struct lbp_action
     double gain, noise;
 
     b->planned_ns = now_ns;
+    b->planned_known = known(m);
     b->since_moves++;
     lbp_plan_make(b->view, m->nranks, &m->profit, (double)m->row_bytes, !published(b), b->share,
                   &b->plan);
@@ -117,7 +136,7 @@ static int64_t first_dry(const struct lbp_balance *b, double within)
     for (uint32_t i = 0; i < b->model.nranks; i++) {
         const struct lbp_view *v = &b->view[i];
 
-        if (v->present && lbp_view_end(v) <= within &&
+        if (v->present && v->measured && lbp_view_end(v) <= within &&
             (which < 0 || lbp_view_end(v) < lbp_view_end(&b->view[which])))
             which = i;
     }
@@ -141,8 +160,9 @@ static int pairwise(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *o
             return 0;
         least = fmax(GAIN_MIN + m->profit.cpu_ns,
                      b->view[from].error * lbp_view_end(&b->view[from]) / 2);
-        if (lbp_pairwise_best(&b->view[from], &b->view[to], &m->profit, (double)m->row_bytes, &t) <
-            least)
+        least = fmax(least, fmax(b->view[from].jitter, b->view[to].jitter));
+        if (lbp_pairwise_best(&b->view[from], &b->view[to], &m->profit, (double)m->row_bytes,
+                              settle(b), &t) < least)
             return 0;
         t.from = (uint32_t)from;
         t.to = (uint32_t)to;
@@ -169,8 +189,8 @@ static double final_in(const struct lbp_balance *b)
         const struct lbp_view *v = &b->view[i];
 
         if (v->present && v->unit > 0 && v->movable >= v->unit / 2)
-            longest =
-                fmax(longest, lbp_view_end(v) - lead(b, v) - v->unit / fastest - 2 * GAIN_MIN);
+            longest = fmax(longest, lbp_view_end(v) - lead(b, v) - v->unit / fastest - settle(b) -
+                                        2 * GAIN_MIN);
     }
     return longest;
 }
@@ -205,7 +225,7 @@ static int instruct(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *o
             period = LBP_PERIOD_QUICK_NS;
         else if (end > 3 * (double)b->period_ns || period > LBP_PERIOD_QUICK_NS)
             period = b->period_ns;
-        ret = lbp_act_instruct(b, i, period, (int64_t)low, r->chunk_ns, out);
+        ret = lbp_act_instruct(b, i, period, (int64_t)low, r->chunk_ns, now_ns, out);
         if (ret < 0)
             return ret;
     }
@@ -238,15 +258,15 @@ static bool plan_due(const struct lbp_balance *b, int64_t now_ns)
 
     if (published(b) && begun < (double)b->period_ns)
         return false;
+    if (m->begun_ns != INT64_MIN && !published(b) && known(m) > b->planned_known &&
+        (begun >= FIRST_NS || known(m) == m->nranks))
+        return true; /* what was a guess is now measured */
     if (m->begun_ns == INT64_MIN ||
         since < (early ? 2.0 * LBP_PERIOD_QUICK_NS : (double)b->period_ns))
         return false;
     if (begun >= FIRST_NS)
         return true;
-    for (uint32_t i = 0; i < m->nranks; i++)
-        if (!m->rank[i].reported || !lbp_filter_known(&m->rank[i].speed))
-            return false;
-    return true;
+    return known(m) == m->nranks;
 }
 
 int lbp_auto_decide(struct lbp_balance *b, int64_t now_ns, enum lbp_event event,

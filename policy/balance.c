@@ -51,9 +51,8 @@ int lbp_balance_create(const struct lbp_balance_config *config, int64_t now_ns,
     b->planned_ns = INT64_MIN;
     b->workscale = 5;
     b->wake_ns = INT64_MAX;
-    b->period_ns = config->params.period_ns > 0 ? config->params.period_ns
-                   : config->params.policy == LBP_AUTO
-                       ? lbp_period((double)config->t_interact_ns, 0, 1, 0, config->nranks)
+    b->period_ns = config->params.period_ns > 0        ? config->params.period_ns
+                   : config->params.policy == LBP_AUTO ? lbp_period(0, 0, 1, 0, config->nranks)
                    : config->params.policy == LBP_SIEGELL || config->params.policy == LBP_LIU
                        ? PUBLISHED_NS
                        : WATCHED_NS;
@@ -110,7 +109,7 @@ int lbp_balance_join(struct lbp_balance *b, uint32_t rank, int64_t first, int64_
     /* where nothing moves, a rank that is low at once reports at once, and FINAL is there long
      * before the end */
     return lbp_act_instruct(b, rank, quick ? LBP_PERIOD_QUICK_NS : b->period_ns,
-                            moves_nothing(b) ? PUBLISHED_NS : FIRST_LOW_NS, chunk, out);
+                            moves_nothing(b) ? PUBLISHED_NS : FIRST_LOW_NS, chunk, now_ns, out);
 }
 
 int lbp_balance_report(struct lbp_balance *b, const struct lbp_report *r, int64_t now_ns,

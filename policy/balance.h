@@ -85,22 +85,23 @@ void lbp_actions_fini(struct lbp_actions *a);
 
 struct lbp_balance_config {
     uint32_t nranks;
-    int64_t n;              /* iterations */
-    int64_t row_bytes;      /* that travel with one */
-    const double *weight;   /* [nranks] expected speed, relative, > 0; or NULL: unknown.  Copied */
-    struct lbp_params params; /* policy and its parameters, see policy/registry.h; automatic ones are chosen here */
-    int64_t t_interact_ns;  /* measured round trip rank - balancer, >= 0; 0 unknown */
-    uint64_t first_epoch;   /* epochs are given out from here */
+    int64_t n;            /* iterations */
+    int64_t row_bytes;    /* that travel with one */
+    const double *weight; /* [nranks] expected speed, relative, > 0; or NULL: unknown.  Copied */
+    struct lbp_params params; /* automatic ones are chosen here */
+    int64_t t_interact_ns;    /* measured round trip rank - balancer, >= 0; 0 unknown */
+    uint64_t first_epoch;     /* epochs are given out from here */
 };
 
 /* Returns 0, -EINVAL, -ENOMEM.  *ret owned by the caller. */
-int lbp_balance_create(const struct lbp_balance_config *config, int64_t now_ns, struct lbp_balance **ret,
-                       struct lbx_error *err) __attribute__((warn_unused_result));
+int lbp_balance_create(const struct lbp_balance_config *config, int64_t now_ns,
+                       struct lbp_balance **ret, struct lbx_error *err)
+    __attribute__((warn_unused_result));
 void lbp_balance_destroy(struct lbp_balance *b); /* NULL is fine */
 
 /* Rank owns [first, last) at first: told once by each rank, before its first report.  The first INSTRUCTs come in answer. */
-int lbp_balance_join(struct lbp_balance *b, uint32_t rank, int64_t first, int64_t last, int64_t now_ns,
-                     struct lbp_actions *out) __attribute__((warn_unused_result));
+int lbp_balance_join(struct lbp_balance *b, uint32_t rank, int64_t first, int64_t last,
+                     int64_t now_ns, struct lbp_actions *out) __attribute__((warn_unused_result));
 
 /*
  * A rank reports.  Reports of an older pass than the rank's last are ignored; numbers that cannot be (negative, more
@@ -121,7 +122,7 @@ struct lbp_balance_stats {
     uint64_t next_epoch;
     int64_t decisions[LBP_REASONS];
     int64_t moved_iterations, moved_bytes;
-    double load_balance_ratio;        /* mean / max of compute time of the ranks in the last pass, or this one so far */
+    double load_balance_ratio; /* mean / max of compute time, last pass or this one so far */
     int64_t period_ns;
     int64_t chunk_ns;
 };

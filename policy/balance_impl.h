@@ -13,17 +13,17 @@ struct lbp_balance {
     struct lbp_params params;
     struct lbp_model model;
     struct lbp_threshold threshold;
-    struct lbp_view *view;         /* [nranks] */
-    struct lbp_plan_share *share;  /* [nranks] */
+    struct lbp_view *view;        /* [nranks] */
+    struct lbp_plan_share *share; /* [nranks] */
     struct lbp_plan plan;
-    bool *asked;                   /* [nranks] liu: this dry rank was answered */
-    uint64_t epoch;                /* next */
+    bool *asked;    /* [nranks] liu: this dry rank was answered */
+    uint64_t epoch; /* next */
     int64_t decisions[LBP_REASONS];
-    int64_t period_ns;             /* between decisions, and between reports in the middle of a pass */
-    int64_t planned_ns;            /* last proportional decision */
-    int64_t moved_ns;              /* last plan carried out */
-    double workscale;              /* decisions between two moves, mean */
-    int64_t since_moves;           /* decisions since the last */
+    int64_t period_ns;      /* between decisions, and between reports in the middle of a pass */
+    int64_t planned_ns;     /* last proportional decision */
+    uint32_t planned_known; /* ranks whose speed was known then */
+    double workscale;       /* decisions between two moves, mean */
+    int64_t since_moves;    /* decisions since the last */
     int64_t wake_ns;
 };
 
@@ -40,7 +40,7 @@ int lbp_act_final(struct lbp_balance *b, struct lbp_actions *out)
     __attribute__((warn_unused_result));
 /* Tell the rank if it differs enough from what it was told. */
 int lbp_act_instruct(struct lbp_balance *b, uint32_t rank, int64_t period_ns, int64_t low_ns,
-                     int64_t chunk_ns, struct lbp_actions *out)
+                     int64_t chunk_ns, int64_t now_ns, struct lbp_actions *out)
     __attribute__((warn_unused_result));
 /* Move iterations worth t->work (or `iterations`, when > 0) from the end of what the source has left. */
 int lbp_act_move(struct lbp_balance *b, const struct lbp_transfer *t, int64_t iterations,

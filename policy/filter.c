@@ -92,19 +92,15 @@ bool lbp_filter_add(struct lbp_filter *f, double work, int64_t wall_ns)
 
 bool lbp_filter_known(const struct lbp_filter *f)
 {
-    return f->state != LBP_FILTER_EMPTY || f->wall > 0;
+    return f->state != LBP_FILTER_EMPTY;
 }
 
 double lbp_filter_value(const struct lbp_filter *f)
 {
-    if (f->state != LBP_FILTER_EMPTY)
-        return f->value;
-    return f->wall > 0 ? f->work / f->wall : 0;
+    return f->value;
 }
 
 double lbp_filter_error(const struct lbp_filter *f)
 {
-    double over = f->state == LBP_FILTER_EMPTY ? f->wall : f->history_ns;
-
-    return over > 0 ? fmin(1, f->noise_ns / over) : 1;
+    return f->history_ns > 0 ? fmin(1, f->noise_ns / f->history_ns) : 1;
 }

@@ -49,7 +49,10 @@ void lbp_filter_init(struct lbp_filter *f, double fixed);
  */
 bool lbp_filter_add(struct lbp_filter *f, double work, int64_t wall_ns);
 
-/* Anything measured?  Then the speed, work per elapsed ns, >= 0; before the first window is full a provisional one. */
+/*
+ * Is the first window full?  Then the speed, work per elapsed ns, >= 0.  Less tells nothing: a host with a tenth of a core
+ * runs at full speed for the first millisecond of each period of its quota.
+ */
 bool lbp_filter_known(const struct lbp_filter *f);
 double lbp_filter_value(const struct lbp_filter *f);
 

@@ -27,7 +27,7 @@ int lbp_model_init(struct lbp_model *m, const struct lbp_balance_config *config,
         m->rank[i].weight = config->weight ? config->weight[i] : 0;
     }
     lbp_profile_init(&m->profile, config->n);
-    lbp_profit_init(&m->profit, now_ns);
+    lbp_profit_init(&m->profit, m->message_ns, now_ns);
     return 0;
 }
 
@@ -184,10 +184,9 @@ static int take_done(struct lbp_model *m, uint32_t rank, const struct lbp_done *
     unlink_flight(m, f, of_source);
     if (of_source && iterations == 0 && !f->dest_told)
         unlink_flight(m, f, false); /* nothing will arrive */
-    if (iterations > 0) {
+    if (iterations > 0 && of_source) {
         lbp_profit_moved(&m->profit, d->bytes, d->wall_ns, d->cpu_ns);
-        if (of_source)
-            m->moved_bytes += d->bytes;
+        m->moved_bytes += d->bytes;
     }
     if (f->source_told && f->dest_told) {
         free(f);
@@ -224,8 +223,10 @@ static void begin_pass(struct lbp_model *m, const struct lbp_report *report, int
         wall += report->sample[i].wall_ns < now_ns - wall ? report->sample[i].wall_ns : 0;
     m->begun_ns = now_ns - wall;
     for (uint32_t i = 0; i < m->nranks; i++)
-        if (m->rank[i].told_ns < m->begun_ns)
+        if (m->rank[i].told_ns < m->begun_ns) {
             m->rank[i].told_ns = m->begun_ns;
+            m->rank[i].due_ns = m->begun_ns + m->rank[i].period_ns;
+        }
 }
 
 static int take_remaining(struct lbp_model *m, struct lbp_rank *r, const struct lbp_report *report)
@@ -277,6 +278,7 @@ int lbp_model_report(struct lbp_model *m, const struct lbp_report *report, int64
     r->executed = report->executed;
     r->remaining = report->remaining;
     r->told_ns = now_ns;
+    r->due_ns = now_ns + r->period_ns;
     ret = take_remaining(m, r, report);
     if (ret < 0)
         return ret;

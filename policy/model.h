@@ -41,6 +41,7 @@ struct lbp_rank {
     double rate;                          /* iterations per ns, last report, unfiltered */
     double compute_ns, compute_before_ns; /* elapsed, this pass and the one before */
     int64_t period_ns, low_ns, chunk_ns;  /* as last instructed; 0: not yet */
+    int64_t due_ns;                       /* a hook after this time reports */
     struct lbp_flight *out, *in;
 };
 

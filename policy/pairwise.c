@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#define RISK 0.5
+
 int64_t lbp_pairwise_liu(double s_i, double s_j, double l_j, double c_ns)
 {
     double l;
@@ -19,13 +21,16 @@ static double end_after(const struct lbp_view *from, const struct lbp_view *to, 
                         double arrive)
 {
     struct lbp_view f = *from, t = *to;
+    /* an iteration that costs more than expected costs the more on a slow rank, and cannot be taken back */
+    double risk = RISK * fmax(0, 1 - to->speed / from->speed);
 
     lbp_view_give(&f, &t, work, arrive);
+    t.incoming += risk * work;
     return fmax(lbp_view_end(&f), lbp_view_end(&t));
 }
 
 double lbp_pairwise_best(const struct lbp_view *from, const struct lbp_view *to,
-                         const struct lbp_profit *profit, double row_bytes,
+                         const struct lbp_profit *profit, double row_bytes, double settle_ns,
                          struct lbp_transfer *ret_transfer)
 {
     double before = fmax(lbp_view_end(from), lbp_view_end(to));
@@ -42,7 +47,7 @@ double lbp_pairwise_best(const struct lbp_view *from, const struct lbp_view *to,
     for (int more = 0; more < 2; more++) {
         double count = fmin(fmax(k + more, 1), most);
         double arrive = from->hook + lbp_profit_transfer_ns(profit, count * row_bytes);
-        double won = before - end_after(from, to, count * unit, arrive);
+        double won = before - fmax(end_after(from, to, count * unit, arrive), arrive + settle_ns);
 
         if (won > gain) {
             gain = won;

@@ -9,9 +9,10 @@
 
 #include <stdint.h>
 
-#define LBP_PERIOD_QUICK_NS INT64_C(20000000)   /* while little is known, and near the end of a pass */
-#define LBP_PERIOD_MIN_NS   INT64_C(100000000)  /* ten messages a second and rank */
-#define LBP_PERIOD_MAX_NS   INT64_C(1000000000)
+#define LBP_PERIOD_QUICK_NS \
+    INT64_C(20000000)                        /* while little is known, and near the end of a pass */
+#define LBP_PERIOD_MIN_NS INT64_C(100000000) /* ten messages a second and rank */
+#define LBP_PERIOD_MAX_NS INT64_C(1000000000)
 
 /*
  * t_interact_ns[in]  round trip rank - balancer

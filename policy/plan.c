@@ -84,7 +84,7 @@ static void polish(struct lbp_view *view, uint32_t nranks, const struct lbp_prof
                 to = i;
         }
         if (from < 0 || from == to ||
-            lbp_pairwise_best(&view[from], &view[to], profit, row_bytes, &t) <=
+            lbp_pairwise_best(&view[from], &view[to], profit, row_bytes, 0, &t) <=
                 POLISH_GAIN * plan->before_ns)
             return;
         t.from = (uint32_t)from;

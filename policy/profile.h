@@ -15,7 +15,7 @@ struct lbp_profile {
     int64_t n;     /* iterations, >= 0 */
     int64_t width; /* of a bin, iterations, >= 1 */
     int nbins;
-    bool dirty; /* samples came since cost and before were made */
+    bool dirty;                          /* samples came since cost and before were made */
     double iterations[LBP_PROFILE_BINS]; /* seen in the bin, older passes faded */
     double work[LBP_PROFILE_BINS];       /* that they took */
     bool begins[LBP_PROFILE_BINS];       /* a rank's first block begins in this bin */

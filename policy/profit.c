@@ -13,9 +13,9 @@
 #define SMALL 65536 /* bytes; a move below tells about the fixed part */
 #define LEARN 0.25
 
-void lbp_profit_init(struct lbp_profit *p, int64_t now_ns)
+void lbp_profit_init(struct lbp_profit *p, double message_ns, int64_t now_ns)
 {
-    *p = (struct lbp_profit){.fixed_ns = FIXED_NS,
+    *p = (struct lbp_profit){.fixed_ns = FIXED_NS + message_ns,
                              .byte_ns = BYTE_NS,
                              .cpu_ns = CPU_NS,
                              .stable_ns = STABLE_NS,

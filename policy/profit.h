@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct lbp_profit {
-    double fixed_ns;    /* elapsed time of a move at the slower end but for its rows */
+    double fixed_ns;    /* elapsed time of a move, as its source sees it, but for its rows */
     double byte_ns;     /* of a byte */
     double cpu_ns;      /* CPU time of a move, both ends */
     double stable_ns;   /* the speeds are expected to stay so long */
@@ -20,9 +20,10 @@ struct lbp_profit {
     int64_t moves;      /* measured */
 };
 
-void lbp_profit_init(struct lbp_profit *p, int64_t now_ns);
+/* message_ns[in] one way, ns */
+void lbp_profit_init(struct lbp_profit *p, double message_ns, int64_t now_ns);
 
-/* A move of so many bytes took wall_ns at one end and cpu_ns there; all >= 0. */
+/* A move of so many bytes took its source wall_ns, and cpu_ns of CPU time; all >= 0. */
 void lbp_profit_moved(struct lbp_profit *p, int64_t bytes, int64_t wall_ns, int64_t cpu_ns);
 
 /* A rank's speed changed by more than noise. */

@@ -35,7 +35,7 @@ static const struct lbp_key_info keys[KEYS] = {
     [KEY_FILTER] = {"filter", "ratio", "weight of history in a rank's speed",
                     "by direction and duration of the trend"},
     [KEY_CHUNK] = {"chunk", "s", "time of one chunk handed to the program",
-                   "about 2 ms, less towards the end of a pass"},
+                   "1 ms, and a quarter of what remains at most"},
     [KEY_REPORT] = {"report", "", "one summary line at the end, on stderr", "no line"},
     [KEY_TRACE] = {"trace", "file", "write every decision to this file", "no file"},
 };

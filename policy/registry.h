@@ -20,12 +20,12 @@ enum lbp_policy { LBP_AUTO, LBP_SIEGELL, LBP_LIU, LBP_STATIC, LBP_NONE, LBP_POLI
  */
 struct lbp_params {
     enum lbp_policy policy;
-    int64_t period_ns;    /* period= : time between balancing decisions */
-    double threshold;     /* threshold= : least projected gain in time, ratio 0 to 1 */
-    double filter;        /* filter= : h, weight of history, 0 to 1 */
-    int64_t chunk_ns;     /* chunk= : time of one chunk handed to the program */
-    bool report;          /* report : one summary line at the end, on stderr */
-    char trace[256];      /* trace=FILE : write every decision there; "" none */
+    int64_t period_ns; /* period= : time between balancing decisions */
+    double threshold;  /* threshold= : least projected gain in time, ratio 0 to 1 */
+    double filter;     /* filter= : h, weight of history, 0 to 1 */
+    int64_t chunk_ns;  /* chunk= : time of one chunk handed to the program */
+    bool report;       /* report : one summary line at the end, on stderr */
+    char trace[256];   /* trace=FILE : write every decision there; "" none */
 };
 
 struct lbp_policy_info {

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 
 struct lbp_threshold {
-    double full;  /* tfract, ratio */
-    double now;   /* what holds now */
+    double full; /* tfract, ratio */
+    double now;  /* what holds now */
     bool decays;
 };
 

@@ -72,11 +72,13 @@ static void view_rank(struct lbp_model *m, const struct lbp_rank *r, double spee
         v->unit = lbp_profile_work(&m->profile, s->first, s->last) / (double)(s->last - s->first);
     }
     /* a rank that does not report has not come to a hook: it is at most so fast */
-    late = quiet - (double)r->period_ns - m->message_ns - SILENCE_NS;
+    late = m->begun_ns == INT64_MIN ? 0 : (double)(now_ns - r->due_ns) - m->message_ns - SILENCE_NS;
     if (!r->dry && late > 0)
         speed = fmin(speed, SILENCE * chunk / late);
     v->speed = fmax(speed, SPEED_MIN);
-    v->error = lbp_filter_known(&r->speed) ? lbp_filter_error(&r->speed) : 1;
+    v->measured = lbp_filter_known(&r->speed);
+    v->jitter = r->speed.noise_ns;
+    v->error = v->measured ? lbp_filter_error(&r->speed) : 1;
     done = r->dry ? 0 : v->speed * quiet;
     if (late > 0)
         done = fmin(done, v->speed * (quiet - late) + chunk);

@@ -12,6 +12,7 @@
 #include "policy/model.h"
 
 struct lbp_view {
+    bool measured;      /* its speed is not a guess */
     bool present;       /* takes part; all others are neither asked nor counted */
     double speed;       /* work per elapsed ns, > 0 */
     double own;         /* work remaining here, with what was handed out and is not done */
@@ -21,6 +22,7 @@ struct lbp_view {
     double movable;     /* work that will not have been handed out by then */
     double unit;        /* work of one iteration at the end of what remains; 0 when nothing does */
     double error;       /* of the speed, ratio */
+    double jitter;      /* by which its progress runs ahead of or behind its mean speed, ns */
 };
 
 /*

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FIRST_REPORT_NS 10000000
+
 static int64_t min64(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -23,7 +25,8 @@ void sim_rank_begin(struct sim_world *w, struct sim_rank *r, int64_t at_ns)
     r->pass = w->pass;
     r->executed = 0;
     r->low_told = r->dry_told = r->waiting = false;
-    r->reported_ns = at_ns;
+    r->reported_ns = INT64_MIN;
+    r->begun_ns = at_ns;
     r->busy = true;
     if (r->period_ns == 0) { /* until the first INSTRUCT is there */
         r->period_ns = 50000000;
@@ -51,19 +54,47 @@ static void keep(struct sim_world *w, struct sim_rank *r, const struct sim_event
     r->inbox[r->ninbox++] = *e;
 }
 
+static void send_report(struct sim_world *w, struct sim_rank *r, bool dry, bool low)
+{
+    struct sim_report *report = calloc(1, sizeof(*report));
+    size_t skip = r->left.n > SIM_SPANS ? r->left.n - SIM_SPANS : 0;
+
+    if (!report) {
+        sim_fail(w, "out of memory");
+        return;
+    }
+    report->r = (struct lbp_report){.rank = r->id,
+                                    .pass = r->pass,
+                                    .dry = dry,
+                                    .low = low,
+                                    .executed = r->executed,
+                                    .remaining = lbx_spanset_count(&r->left),
+                                    .nspans = r->left.n - skip,
+                                    .nsamples = r->nsamples,
+                                    .ndone = r->ndone};
+    memcpy(report->sample, r->sample, sizeof(r->sample));
+    memcpy(report->done, r->done, sizeof(r->done));
+    for (size_t i = 0; i < report->r.nspans; i++)
+        report->span[i] = r->left.span[skip + i];
+    r->nsamples = r->ndone = 0;
+    r->reported_ns = w->now_ns;
+    sim_post(w, (struct sim_event){.type = SIM_REPORT,
+                                   .at_ns = w->now_ns + w->config->latency_ns,
+                                   .rank = r->id,
+                                   .report = report});
+}
+
 static void tell_done(struct sim_world *w, struct sim_rank *r, uint64_t epoch,
                       enum lbp_done_role role, int64_t iterations, int64_t wall_ns)
 {
-    if (r->ndone == SIM_DONES) {
-        sim_fail(w, "too many moves between two reports");
-        return;
-    }
     r->done[r->ndone++] = (struct lbp_done){.epoch = epoch,
                                             .role = role,
                                             .iterations = iterations,
                                             .bytes = iterations * w->config->row_bytes,
                                             .wall_ns = wall_ns,
                                             .cpu_ns = (int64_t)w->config->move_cpu_ns};
+    if (r->ndone == SIM_DONES)
+        send_report(w, r, false, false);
 }
 
 /* Give away what remains of the span; returns the CPU time that it takes. */
@@ -98,7 +129,7 @@ static double obey(struct sim_world *w, struct sim_rank *r, const struct lbp_act
             sim_fail(w, "out of memory");
         sim_post(w, rows);
     }
-    tell_done(w, r, a->epoch, LBP_SENT, k, wall);
+    tell_done(w, r, a->epoch, LBP_SENT, k, wall + c->latency_ns);
     lbx_spanset_fini(&part);
     return c->move_cpu_ns;
 }
@@ -172,36 +203,6 @@ static void end_chunk(struct sim_world *w, struct sim_rank *r)
     r->chunk.first = r->chunk.last = 0;
 }
 
-static void send_report(struct sim_world *w, struct sim_rank *r, bool dry, bool low)
-{
-    struct sim_report *report = calloc(1, sizeof(*report));
-    size_t skip = r->left.n > SIM_SPANS ? r->left.n - SIM_SPANS : 0;
-
-    if (!report) {
-        sim_fail(w, "out of memory");
-        return;
-    }
-    report->r = (struct lbp_report){.rank = r->id,
-                                    .pass = r->pass,
-                                    .dry = dry,
-                                    .low = low,
-                                    .executed = r->executed,
-                                    .remaining = lbx_spanset_count(&r->left),
-                                    .nspans = r->left.n - skip,
-                                    .nsamples = r->nsamples,
-                                    .ndone = r->ndone};
-    memcpy(report->sample, r->sample, sizeof(r->sample));
-    memcpy(report->done, r->done, sizeof(r->done));
-    for (size_t i = 0; i < report->r.nspans; i++)
-        report->span[i] = r->left.span[skip + i];
-    r->nsamples = r->ndone = 0;
-    r->reported_ns = w->now_ns;
-    sim_post(w, (struct sim_event){.type = SIM_REPORT,
-                                   .at_ns = w->now_ns + w->config->latency_ns,
-                                   .rank = r->id,
-                                   .report = report});
-}
-
 /* About chunk_ns of CPU time, at least one iteration, at most a quarter of what remains (rounded up). */
 static int64_t chunk_size(const struct sim_rank *r, int64_t remaining)
 {
@@ -211,6 +212,14 @@ static int64_t chunk_size(const struct sim_rank *r, int64_t remaining)
 
     k = min64(k, (remaining + 3) / 4);
     return k > 0 ? k : 1;
+}
+
+/* The first report of a pass comes soon. */
+static int64_t report_due(const struct sim_rank *r)
+{
+    if (r->reported_ns == INT64_MIN)
+        return r->begun_ns + min64(r->period_ns, FIRST_REPORT_NS);
+    return r->reported_ns + r->period_ns;
 }
 
 /* Between two chunks: read, report if due, go on, or wait. */
@@ -227,8 +236,7 @@ static void hook(struct sim_world *w, struct sim_rank *r)
     lasts = r->seen_iterations > 0 ? (double)remaining * r->seen_wall_ns / r->seen_iterations
                                    : INFINITY;
     low = !r->low_told && !dry && lasts < (double)r->low_ns;
-    if ((dry && !r->dry_told) || low || (dry && r->ndone > 0) ||
-        (!dry && w->now_ns - r->reported_ns >= r->period_ns)) {
+    if ((dry && !r->dry_told) || low || r->ndone > 0 || (!dry && w->now_ns >= report_due(r))) {
         r->low_told = r->low_told || low;
         r->dry_told = dry;
         send_report(w, r, dry, low);

@@ -41,7 +41,7 @@ struct sim_rank {
     int64_t pass, final_pass;
     int64_t executed;
     int64_t period_ns, low_ns, chunk_ns;
-    int64_t reported_ns;
+    int64_t begun_ns, reported_ns; /* reported: INT64_MIN: not yet in this pass */
     bool low_told, dry_told, busy, waiting;
     struct sim_event *inbox; /* messages and rows that wait for a hook */
     size_t ninbox, inbox_size;

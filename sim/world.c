@@ -211,31 +211,33 @@ static int start(struct sim_world *w, const int64_t *share)
     }
     carry_out(w);
     for (uint32_t i = 0; i < c->nranks; i++)
-        sim_rank_begin(w, &w->rank[i], c->latency_ns);
+        sim_rank_begin(w, &w->rank[i], 0);
     return 0;
 }
 
 /* The bare loop: each rank does its share, and all wait for each other after each pass. */
 static int64_t static_end(const struct sim_config *c, const int64_t *share)
 {
+    struct sim_host host[SIM_RANKS_MAX];
     int64_t now = 0;
 
+    memcpy(host, c->host, c->nranks * sizeof(*host));
+    for (uint32_t i = 0; i < c->nranks; i++)
+        host[i].period = -1;
     for (int pass = 0; pass < c->passes; pass++) {
         int64_t first = 0, end = now;
 
         for (uint32_t i = 0; i < c->nranks; i++) {
-            struct sim_host host = c->host[i];
             double work = 0;
             int64_t done;
 
             for (int64_t k = first; k < first + share[i]; k++)
                 work += c->cost_ns[k];
             first += share[i];
-            host.period = -1;
-            done = sim_host_run(&host, now, work);
+            done = sim_host_run(&host[i], now, work);
             end = done > end ? done : end;
         }
-        now = end;
+        now = end + (pass + 1 < c->passes ? c->latency_ns : 0);
     }
     return now;
 }
@@ -284,6 +286,8 @@ int sim_run(const struct sim_config *config, struct sim_result *ret_result)
     int64_t *share = calloc(config->nranks, sizeof(*share));
     int ret = -ENOMEM;
 
+    if (config->nranks < 1 || config->nranks > SIM_RANKS_MAX || config->n < 0)
+        goto out;
     w.rank = calloc(config->nranks, sizeof(*w.rank));
     w.count = calloc((size_t)config->n + 1, sizeof(*w.count));
     if (!weight || !share || !w.rank || !w.count)

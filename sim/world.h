@@ -12,6 +12,8 @@
 #include "policy/balance.h"
 #include "sim/host.h"
 
+#define SIM_RANKS_MAX 4096
+
 struct sim_config {
     uint32_t nranks;             /* one on each host */
     const struct sim_host *host; /* [nranks] */

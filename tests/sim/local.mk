@@ -3,3 +3,7 @@ check_PROGRAMS += tests/sim/test_cases
 tests_sim_test_cases_SOURCES = tests/sim/test_cases.c tests/sim/cases.c tests/sim/cases.h
 tests_sim_test_cases_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_sim_test_cases_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+check_PROGRAMS += tests/sim/test_random
+tests_sim_test_random_SOURCES = tests/sim/test_random.c tests/sim/cases.c tests/sim/cases.h
+tests_sim_test_random_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_sim_test_random_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
