@@ -11,3 +11,11 @@ libcommon_la_SOURCES = \
 	common/spanset.c common/spanset.h
 libcommon_la_CFLAGS = $(LB_CFLAGS) $(SODIUM_CFLAGS)
 libcommon_la_LIBADD = $(SODIUM_LIBS)
+
+# policy.conf is read by daemons and tools only: libconfuse stays out of users' programs.
+noinst_LTLIBRARIES += libpolicyconf.la
+libpolicyconf_la_SOURCES = \
+	common/confgrammar.c common/confgrammar.h \
+	common/policyconf.c common/policyconf.h
+libpolicyconf_la_CFLAGS = $(LB_CFLAGS) $(CONFUSE_CFLAGS)
+libpolicyconf_la_LIBADD = libcommon.la $(CONFUSE_LIBS)

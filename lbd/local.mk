@@ -1,6 +1,7 @@
 # lbd: the daemon, and lbctl.  Its parts are one library, which the tests link too.
 noinst_LTLIBRARIES += liblbd.la
 liblbd_la_SOURCES = \
+	lbd/conf.c lbd/conf.h \
 	lbd/conn.c lbd/conn.h \
 	lbd/daemon.c lbd/daemon.h \
 	lbd/guard.c lbd/guard.h \
@@ -20,7 +21,7 @@ liblbd_la_SOURCES = \
 	lbd/node/steps.c lbd/node/steps.h
 liblbd_la_CPPFLAGS = $(AM_CPPFLAGS) -DLB_STATEDIR='"$(localstatedir)/lib/slurm-lb"'
 liblbd_la_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS) $(MSGPACK_CFLAGS)
-liblbd_la_LIBADD = libwire.la libpolicy.la libcommon.la $(UV_LIBS) -lm
+liblbd_la_LIBADD = libpolicyconf.la libwire.la libpolicy.la libcommon.la $(UV_LIBS) -lm
 
 sbin_PROGRAMS += sbin/lbd
 sbin_lbd_SOURCES = lbd/main.c

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The grammar of policy.conf: keys, sections, and what each value may be.  Only for policyconf.c. */
+#ifndef LBX_CONFGRAMMAR_H
+#define LBX_CONFGRAMMAR_H
+
+#include <confuse.h>
+
+#include "common/policyconf.h"
+
+/* Put "KEY = true" behind the text: libconfuse takes the end of the file for that of any section. */
+#define LBX_CONFGRAMMAR_END "end_of_policy_conf"
+
+/*
+ * A parser; all arguments are borrowed until the next one is made.  err gets the first mistake, with file and line.
+ * NULL: out of memory.  Free with cfg_free.
+ */
+cfg_t *lbx_confgrammar_create(const char *path,
+                              int (*check)(const char *text, struct lbx_error *err),
+                              struct lbx_error *err);
+
+/* UNSET for an unknown word. */
+enum lbx_conf_mode lbx_confgrammar_mode(const char *text);
+enum lbx_conf_placement lbx_confgrammar_placement(const char *text);
+
+/* A user by name or number.  Returns 0 or -ENOENT. */
+int lbx_confgrammar_user(const char *text, uid_t *ret_uid) __attribute__((warn_unused_result));
+
+#endif

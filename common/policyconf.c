@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* policy.conf as values. */
+#include "common/policyconf.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/confgrammar.h"
+
+#define FILE_BYTES_MAX ((size_t)1 << 20)
+#define LONGEST_S 3.2e9 /* a century: still fits ns in an int64 */
+
+void lbx_policyconf_init(struct lbx_policyconf *c)
+{
+    memset(c, 0, sizeof(*c));
+    snprintf(c->policy, sizeof(c->policy), "auto");
+    c->mode = LBX_MODE_OPT_IN;
+    c->placement = LBX_PLACE_ON;
+    c->trace = true;
+    c->load_interval_ns = 10 * LBX_NS_PER_S;
+    c->benchmark_interval_ns = 6 * 3600 * LBX_NS_PER_S;
+    c->jitter_ratio = .1;
+    c->index_scale = 1;
+    c->index_user = .01;
+    c->index_terminal = .005;
+    c->index_task = 1;
+    c->keep_raw_ns = 86400 * LBX_NS_PER_S;
+    c->keep_5m_ns = 30 * INT64_C(86400) * LBX_NS_PER_S;
+    c->keep_1h_ns = 730 * INT64_C(86400) * LBX_NS_PER_S;
+    c->database_bytes_max = INT64_C(1) << 30;
+    c->verify_address = true;
+}
+
+void lbx_policyconf_fini(struct lbx_policyconf *c)
+{
+    if (!c)
+        return;
+    free(c->partition);
+    free(c->account);
+    c->partition = c->account = NULL;
+    c->npartitions = c->naccounts = 0;
+}
+
+static int parse_scaled(const char *text, const char *const *unit, const double *scale, double most,
+                        double *ret)
+{
+    char *end;
+    double v = strtod(text, &end);
+
+    if (end == text || !isfinite(v) || v <= 0)
+        return -EINVAL;
+    for (size_t i = 0; unit[i]; i++)
+        if (strcmp(end, unit[i]) == 0 && v * scale[i] <= most) {
+            *ret = v * scale[i];
+            return 0;
+        }
+    return -EINVAL;
+}
+
+int lbx_policyconf_duration(const char *text, int64_t *ret_ns)
+{
+    static const char *const unit[] = {"ms", "s", "", "m", "h", "d", "y", NULL};
+    static const double scale[] = {1e-3, 1, 1, 60, 3600, 86400, 365 * 86400};
+    double s;
+
+    if (parse_scaled(text, unit, scale, LONGEST_S, &s) < 0 || s * 1e9 < 1)
+        return -EINVAL;
+    *ret_ns = (int64_t)(s * 1e9);
+    return 0;
+}
+
+int lbx_policyconf_size(const char *text, int64_t *ret_bytes)
+{
+    static const char *const unit[] = {"", "K", "M", "G", "T", NULL};
+    static const double scale[] = {1, 1024, 1048576, 1073741824, 1099511627776};
+    double bytes;
+
+    if (parse_scaled(text, unit, scale, 1e15, &bytes) < 0 || bytes < 1)
+        return -EINVAL;
+    *ret_bytes = (int64_t)bytes;
+    return 0;
+}
+
+/* The setters leave the default where the file says nothing; everything was checked while parsing. */
+static void set_text(cfg_t *cfg, const char *key, char *ret, size_t size)
+{
+    if (cfg_size(cfg, key) > 0 && cfg_getstr(cfg, key))
+        snprintf(ret, size, "%s", cfg_getstr(cfg, key));
+}
+
+static void set_duration(cfg_t *cfg, const char *key, int64_t *ret_ns)
+{
+    int64_t ns;
+
+    if (cfg_size(cfg, key) > 0 && lbx_policyconf_duration(cfg_getstr(cfg, key), &ns) == 0)
+        *ret_ns = ns;
+}
+
+static void set_float(cfg_t *cfg, const char *key, double *ret)
+{
+    if (cfg_size(cfg, key) > 0)
+        *ret = cfg_getfloat(cfg, key);
+}
+
+static void set_scope(cfg_t *cfg, char *policy, enum lbx_conf_mode *mode,
+                      enum lbx_conf_placement *placement)
+{
+    set_text(cfg, "policy", policy, LBX_CONF_POLICY_MAX);
+    if (cfg_size(cfg, "mode") > 0)
+        *mode = lbx_confgrammar_mode(cfg_getstr(cfg, "mode"));
+    if (cfg_size(cfg, "placement") > 0)
+        *placement = lbx_confgrammar_placement(cfg_getstr(cfg, "placement"));
+}
+
+static int set_rules(cfg_t *cfg, const char *key, struct lbx_conf_rule **ret, size_t *ret_n)
+{
+    size_t n = cfg_size(cfg, key);
+    struct lbx_conf_rule *rule = calloc(n ? n : 1, sizeof(*rule));
+
+    if (!rule)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        cfg_t *sec = cfg_getnsec(cfg, key, (unsigned)i);
+
+        rule[i].mode = LBX_MODE_UNSET;
+        rule[i].placement = LBX_PLACE_UNSET;
+        snprintf(rule[i].name, sizeof(rule[i].name), "%s", cfg_title(sec));
+        set_scope(sec, rule[i].policy, &rule[i].mode, &rule[i].placement);
+    }
+    *ret = rule;
+    *ret_n = n;
+    return 0;
+}
+
+static void set_lists(cfg_t *cfg, struct lbx_policyconf *c)
+{
+    cfg_t *limits = cfg_getsec(cfg, "limits");
+
+    for (unsigned i = 0; i < cfg_size(limits, "policies"); i++)
+        snprintf(c->allowed[c->npolicies++], LBX_CONF_NAME_MAX, "%s",
+                 cfg_getnstr(limits, "policies", i));
+    for (unsigned i = 0; i < cfg_size(cfg, "lbctl_users"); i++)
+        if (lbx_confgrammar_user(cfg_getnstr(cfg, "lbctl_users", i), &c->user[c->nusers]) == 0)
+            c->nusers++;
+}
+
+static int take_values(cfg_t *cfg, struct lbx_policyconf *c)
+{
+    cfg_t *limits = cfg_getsec(cfg, "limits"), *probe = cfg_getsec(cfg, "probe");
+    cfg_t *index = cfg_getsec(cfg, "index"), *keep = cfg_getsec(cfg, "retention");
+    int rc;
+
+    set_scope(cfg, c->policy, &c->mode, &c->placement);
+    set_lists(cfg, c);
+    set_duration(limits, "least_period", &c->least_period_ns);
+    set_duration(limits, "least_chunk", &c->least_chunk_ns);
+    c->trace = cfg_getbool(limits, "trace");
+    set_duration(probe, "load_interval", &c->load_interval_ns);
+    set_duration(probe, "benchmark_interval", &c->benchmark_interval_ns);
+    set_float(probe, "jitter", &c->jitter_ratio);
+    set_float(index, "scale", &c->index_scale);
+    set_float(index, "user", &c->index_user);
+    set_float(index, "terminal", &c->index_terminal);
+    set_float(index, "task", &c->index_task);
+    set_duration(keep, "raw", &c->keep_raw_ns);
+    set_duration(keep, "five_minutes", &c->keep_5m_ns);
+    set_duration(keep, "hours", &c->keep_1h_ns);
+    if (cfg_size(keep, "size") > 0 &&
+        lbx_policyconf_size(cfg_getstr(keep, "size"), &c->database_bytes_max) < 0)
+        return -EINVAL;
+    c->verify_address = cfg_getbool(cfg_getsec(cfg, "controller"), "verify_address");
+    rc = set_rules(cfg, "partition", &c->partition, &c->npartitions);
+    return rc < 0 ? rc : set_rules(cfg, "account", &c->account, &c->naccounts);
+}
+
+static int load(const char *path, char **ret_text, struct lbx_error *err)
+{
+    static const char end[] = "\n" LBX_CONFGRAMMAR_END " = true\n";
+    FILE *f = fopen(path, "re");
+    char *text = malloc(FILE_BYTES_MAX + 1 + sizeof(end));
+    size_t n = 0;
+    int rc = 0;
+
+    if (!f)
+        rc = lbx_error_set(err, -errno, "%s: %s", path, strerror(errno));
+    else if (!text)
+        rc = lbx_error_set(err, -ENOMEM, "%s: out of memory", path);
+    if (rc == 0) {
+        n = fread(text, 1, FILE_BYTES_MAX + 1, f);
+        if (ferror(f))
+            rc = lbx_error_set(err, -EIO, "%s: %s", path, strerror(errno));
+        else if (n > FILE_BYTES_MAX || memchr(text, 0, n))
+            rc = lbx_error_set(err, -EINVAL, "%s: not a text of at most 1 MiB", path);
+    }
+    if (f)
+        fclose(f);
+    if (rc < 0) {
+        free(text);
+        return rc;
+    }
+    memcpy(text + n, end, sizeof(end));
+    *ret_text = text;
+    return 0;
+}
+
+int lbx_policyconf_read(const char *path, int (*check)(const char *text, struct lbx_error *err),
+                        struct lbx_policyconf *ret, struct lbx_error *err)
+{
+    struct lbx_error mistake = {0};
+    struct lbx_policyconf c;
+    char *text;
+    cfg_t *cfg;
+    int rc = load(path, &text, err);
+
+    if (rc < 0)
+        return rc;
+    cfg = lbx_confgrammar_create(path, check, &mistake);
+    if (!cfg) {
+        free(text);
+        return lbx_error_set(err, -ENOMEM, "%s: out of memory", path);
+    }
+    lbx_policyconf_init(&c);
+    rc = cfg_parse_buf(cfg, text);
+    free(text);
+    if (rc == CFG_SUCCESS)
+        rc = take_values(cfg, &c);
+    else if (!mistake.code)
+        lbx_error_set(&mistake, -EINVAL, "%s: not understood", path);
+    cfg_free(cfg);
+    if (mistake.code || rc != 0) {
+        lbx_policyconf_fini(&c);
+        if (!mistake.code)
+            lbx_error_set(&mistake, rc, "%s: %s", path, strerror(-rc));
+        return lbx_error_set(err, mistake.code, "%s", mistake.text);
+    }
+    *ret = c;
+    return 0;
+}
