@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A small job on a world. */
+#include "tests/unit/libclient/job.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libclient/ctx.h"
+#include "libclient/lb.h"
+#include "tests/unit/libclient/world.h"
+
+#define LOOPS_MAX 4
+#define PASSES_MAX 8
+#define WIDE 700 /* words in a row of the wide array: more than a page */
+
+struct shared {
+    const struct job *job;
+    struct world *world;
+    pthread_barrier_t together;
+    int *runs[LOOPS_MAX][PASSES_MAX]; /* [n] */
+    int *owners[LOOPS_MAX];           /* [n] */
+    struct job_result result;         /* by atomic additions */
+};
+
+struct member {
+    struct shared *shared;
+    int rank, fd;
+    pthread_t thread;
+    const double *weight;
+};
+
+/* What row i holds after so many passes. */
+static uint64_t expected(int64_t i, int passes)
+{
+    uint64_t v = (uint64_t)i * 31 + 7;
+
+    for (int p = 0; p < passes; p++)
+        v = (v ^ (uint64_t)i) * UINT64_C(6364136223846793005) + 1;
+    return v;
+}
+
+static void add(int64_t *sum, int64_t n)
+{
+    __atomic_fetch_add(sum, n, __ATOMIC_RELAXED);
+}
+
+static void execute(struct member *m, int loop, int pass, uint64_t *narrow, uint64_t *wide,
+                    int64_t i)
+{
+    struct shared *s = m->shared;
+
+    __atomic_fetch_add(&s->runs[loop][pass][i], 1, __ATOMIC_RELAXED);
+    if (narrow[i] != expected(i, pass) || wide[i * WIDE] != expected(i, pass) ||
+        wide[i * WIDE + WIDE - 1] != expected(i, pass))
+        add(&s->result.bad_rows, 1);
+    narrow[i] = wide[i * WIDE] = wide[i * WIDE + WIDE - 1] = expected(i, pass + 1);
+}
+
+static void check_collected(struct member *m, lb_loop *l, uint64_t *narrow, uint64_t *wide,
+                            int passes)
+{
+    struct shared *s = m->shared;
+    int root = passes % s->job->size;
+
+    if (lb_loop_collect(l, wide, root) != 0 || lb_loop_collect(l, narrow, root) != 0)
+        add(&s->result.errors, 1);
+    for (int64_t i = 0; m->rank == root && i < s->job->n; i++)
+        if (narrow[i] != expected(i, passes) || wide[i * WIDE] != expected(i, passes) ||
+            wide[i * WIDE + WIDE - 1] != expected(i, passes))
+            add(&s->result.bad_rows, 1);
+}
+
+static void run_pass(struct member *m, lb_loop *l, int loop, int pass, uint64_t *narrow,
+                     uint64_t *wide)
+{
+    const struct job *j = m->shared->job;
+    uint64_t random = j->seed + (uint64_t)(m->rank * 100 + loop * 10 + pass);
+    bool leave = j->leave_early && pass == j->passes - 1 && m->rank % 2 == 0;
+    int64_t first, last;
+
+    while (lb_loop_next(l, &first, &last)) {
+        if (first >= last || first < 0 || last > j->n)
+            add(&m->shared->result.errors, 1);
+        if (lb_loop_collect(l, narrow, 0) != -EBUSY && j->n > 0)
+            add(&m->shared->result.errors, 1);
+        for (int64_t i = first; i < last; i++) {
+            execute(m, loop, pass, narrow, wide, i);
+            if (world_random(&random, 50) == 0)
+                sched_yield();
+        }
+        if (leave && world_random(&random, 4) == 0)
+            return;
+    }
+}
+
+static void count_owned(struct member *m, lb_loop *l, int loop)
+{
+    struct shared *s = m->shared;
+    int64_t first, last, before = 0;
+
+    for (int k = 0; lb_loop_owned(l, k, &first, &last); k++) {
+        if (first < before || last <= first)
+            add(&s->result.errors, 1);
+        before = last;
+        for (int64_t i = first; i < last; i++)
+            __atomic_fetch_add(&s->owners[loop][i], 1, __ATOMIC_RELAXED);
+    }
+}
+
+static void run_loop(struct member *m, lb_ctx *ctx, int loop)
+{
+    struct shared *s = m->shared;
+    const struct job *j = s->job;
+    struct lb_stats stats = {.struct_bytes = sizeof(stats)};
+    uint64_t *narrow = lb_array_alloc(ctx, j->n, sizeof(*narrow));
+    uint64_t *wide = lb_array_alloc(ctx, j->n, WIDE * sizeof(*wide));
+    lb_loop *l = lb_loop_open(ctx, "test", j->n);
+    int64_t first, last;
+
+    if (!l || !narrow || !wide || lb_loop_array(l, narrow, sizeof(*narrow)) ||
+        lb_loop_array(l, wide, WIDE * sizeof(*wide)))
+        abort();
+    for (int k = 0; lb_loop_owned(l, k, &first, &last); k++)
+        for (int64_t i = first; i < last; i++)
+            narrow[i] = wide[i * WIDE] = wide[i * WIDE + WIDE - 1] = expected(i, 0);
+    for (int p = 0; p < j->passes; p++) {
+        run_pass(m, l, loop, p, narrow, wide);
+        if (j->leave_early && p == j->passes - 1)
+            break;
+        if (p % 2 == 1 && j->balanced)
+            check_collected(m, l, narrow, wide, p + 1);
+    }
+    if (!j->leave_early) {
+        count_owned(m, l, loop);
+        if (lb_loop_array(l, narrow, 8) != -EBUSY)
+            add(&s->result.errors, 1);
+    }
+    if (lb_loop_stats(l, &stats) != 0)
+        add(&s->result.errors, 1);
+    add(&s->result.moved, stats.iterations_in - stats.iterations_out);
+    lb_loop_close(l);
+    lb_array_free(ctx, narrow);
+    lb_array_free(ctx, wide);
+}
+
+static void *run_member(void *arg)
+{
+    struct member *m = arg;
+    const struct job *j = m->shared->job;
+    struct lbx_channel plain;
+    struct lbc_link link;
+    lb_ctx *ctx;
+
+    lbc_link_init(&link);
+    if (j->end == MIND_SILENT)
+        link.silence_ns = 60000000;
+    if (j->balanced) {
+        lbx_channel_init_plain(&plain);
+        lbc_link_attach(&link, m->fd, &plain);
+    }
+    ctx = lbc_ctx_create(m->rank, j->size, world_transport(m->shared->world, m->rank), j->balanced,
+                         &link, m->weight);
+    ctx->told_lost = true; /* the tests' output stays clean */
+    ctx->test_chunk = j->test_chunk;
+    if (j->balanced)
+        lbc_ctx_join(ctx, 0);
+    for (int i = 0; i < j->loops; i++)
+        run_loop(m, ctx, i);
+    pthread_barrier_wait(&m->shared->together); /* what is in flight now would be lost */
+    lb_finalize(ctx);
+    return NULL;
+}
+
+static void judge(struct shared *s)
+{
+    const struct job *j = s->job;
+
+    for (int loop = 0; loop < j->loops; loop++) {
+        for (int64_t i = 0; i < j->n; i++) {
+            for (int p = 0; p < j->passes; p++) {
+                s->result.missing += s->runs[loop][p][i] == 0;
+                s->result.duplicated += s->runs[loop][p][i] > 1;
+            }
+            s->result.not_partitioned += s->owners[loop][i] != 1;
+        }
+    }
+}
+
+struct job_result job_run(const struct job *j)
+{
+    struct shared s = {.job = j, .world = world_create(j->size, j->seed)};
+    struct member member[WORLD_RANKS_MAX];
+    double weight[WORLD_RANKS_MAX];
+    uint64_t random = j->seed;
+    struct mind *mind = NULL;
+    int fd[WORLD_RANKS_MAX];
+
+    for (int i = 0; i < j->loops; i++) {
+        s.owners[i] = calloc((size_t)j->n + 1, sizeof(int));
+        for (int p = 0; p < j->passes; p++)
+            s.runs[i][p] = calloc((size_t)j->n + 1, sizeof(int));
+    }
+    world_fail_sends(s.world, j->fail_sends);
+    if (j->balanced)
+        mind = mind_start(&(struct mind_config){j->size, j->loops, j->seed, j->n, j->end, j->after},
+                          fd);
+    pthread_barrier_init(&s.together, NULL, (unsigned)j->size);
+    for (int r = 0; r < j->size; r++)
+        weight[r] = 1 + (double)world_random(&random, 100);
+    for (int r = 0; r < j->size; r++) {
+        member[r] =
+            (struct member){&s, r, j->balanced ? fd[r] : -1, 0, j->uneven_first ? weight : NULL};
+        if (pthread_create(&member[r].thread, NULL, run_member, &member[r]) != 0)
+            abort();
+    }
+    for (int r = 0; r < j->size; r++)
+        pthread_join(member[r].thread, NULL);
+    if (mind)
+        s.result.mind = mind_join(mind);
+    s.result.leftovers = world_leftovers(s.world);
+    judge(&s);
+    for (int i = 0; i < j->loops; i++) {
+        free(s.owners[i]);
+        for (int p = 0; p < j->passes; p++)
+            free(s.runs[i][p]);
+    }
+    pthread_barrier_destroy(&s.together);
+    world_destroy(s.world);
+    return s.result;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A balancer out of its mind: tells ranks at random to move what they have and what they have not,
+ * repeats itself, speaks of other passes and loops, and dies when it is told to.  Right in one
+ * thing: every pass gets its FINAL in the end.
+ */
+#ifndef TEST_MIND_H
+#define TEST_MIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum mind_end {
+    MIND_LIVES,
+    MIND_CLOSES,  /* the connections break off */
+    MIND_STOPS,   /* it says STOP */
+    MIND_GARBAGE, /* it sends what is no frame */
+    MIND_SILENT,  /* it neither reads nor writes any more */
+    MIND_ENDS
+};
+
+struct mind_config {
+    int size, loops_max;
+    uint64_t seed;
+    int64_t n;
+    enum mind_end end;
+    int after; /* messages received before the end */
+};
+
+struct mind;
+
+/* Starts its thread.  fd_of_rank[out] [size]: the ranks' ends, transferred. */
+struct mind *mind_start(const struct mind_config *config, int *ret_fd_of_rank);
+
+/* What it did; call after the ranks are through.  Frees it. */
+struct mind_sums {
+    int64_t messages, moves_told, sent, received, refused, dry, low, opens, closes, leaves, wrong;
+};
+struct mind_sums mind_join(struct mind *m);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Exactly once, whatever the balancer says and however it ends. */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/unit/libclient/job.h"
+#include "tests/unit/libclient/world.h"
+
+static void expect_right(const struct job *j, const struct job_result *r)
+{
+    bool right = r->missing == 0 && r->duplicated == 0 && r->bad_rows == 0 &&
+                 r->not_partitioned == 0 && r->errors == 0 && r->moved == 0 && r->leftovers == 0 &&
+                 r->mind.wrong == 0;
+
+    if (!right)
+        fprintf(stderr,
+                "seed=%" PRIu64 " size=%d n=%" PRId64 " loops=%d passes=%d end=%d after=%d: "
+                "missing=%" PRId64 " duplicated=%" PRId64 " bad_rows=%" PRId64
+                " not_partitioned=%" PRId64 " errors=%" PRId64 " moved=%" PRId64
+                " leftovers=%" PRId64 " wrong=%" PRId64 "\n",
+                j->seed, j->size, j->n, j->loops, j->passes, (int)j->end, j->after, r->missing,
+                r->duplicated, r->bad_rows, r->not_partitioned, r->errors, r->moved, r->leftovers,
+                r->mind.wrong);
+    ck_assert(right);
+}
+
+static uint64_t first_seed(void)
+{
+    const char *text = getenv("LB_TEST_SEED");
+
+    return text ? strtoull(text, NULL, 0) : 1;
+}
+
+static const int64_t sizes[] = {0, 1, -1, -2, -3, 1000}; /* negative: np - 1, np, np + 1 */
+#define SIZES ((int)(sizeof(sizes) / sizeof(sizes[0])))
+
+static int64_t n_of(int64_t which, int np)
+{
+    return which < 0 ? np - 2 - which : which;
+}
+
+START_TEST(test_static)
+{
+    for (int np = 1; np <= 5; np++) {
+        struct job j = {.size = np, .loops = 2, .passes = 3, .n = n_of(sizes[_i], np)};
+        struct job_result r;
+
+        j.uneven_first = np % 2;
+        r = job_run(&j);
+        expect_right(&j, &r);
+    }
+}
+END_TEST
+
+START_TEST(test_balanced)
+{
+    int64_t sent = 0, refused = 0, received = 0;
+
+    for (int np = 1; np <= 5; np++) {
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            struct job j = {.size = np,
+                            .loops = 2,
+                            .passes = 4,
+                            .n = n_of(sizes[_i], np),
+                            .balanced = true,
+                            .seed = first_seed() * 1000 + seed,
+                            .uneven_first = seed % 2};
+            struct job_result r = job_run(&j);
+
+            expect_right(&j, &r);
+            ck_assert_int_eq(r.mind.leaves, np);
+            ck_assert_int_eq(r.mind.opens, 2 * np);
+            ck_assert_int_eq(r.mind.closes, 2 * np);
+            ck_assert_int_ge(r.mind.dry, 2 * 4 * np);
+            sent += r.mind.sent;
+            received += r.mind.received;
+            refused += r.mind.refused;
+            if (np == 1)
+                ck_assert_int_eq(r.mind.sent, 0);
+        }
+    }
+    /* the test would be worth nothing if nothing moved */
+    if (sizes[_i] == 1000) {
+        ck_assert_int_gt(sent, 100);
+        ck_assert_int_gt(refused, 10);
+    }
+    ck_assert_int_eq(sent, received);
+}
+END_TEST
+
+START_TEST(test_balancer_ends)
+{
+    uint64_t random = first_seed();
+
+    for (int end = MIND_LIVES + 1; end < MIND_ENDS; end++) {
+        struct job j = {.size = 2 + _i % 3,
+                        .loops = 1 + _i % 2,
+                        .passes = 3,
+                        .n = _i % 4 ? 300 : 7,
+                        .balanced = true,
+                        .end = (enum mind_end)end,
+                        .seed = first_seed() * 5000 + (uint64_t)_i};
+        struct job_result r;
+
+        j.after = 1 + (int)world_random(&random, 150) * (_i + 1) / 4;
+        r = job_run(&j);
+        expect_right(&j, &r);
+    }
+}
+END_TEST
+
+START_TEST(test_sends_fail)
+{
+    struct job j = {.size = 3,
+                    .loops = 1,
+                    .passes = 3,
+                    .n = 400,
+                    .balanced = true,
+                    .fail_sends = 2 + _i,
+                    .seed = first_seed() * 7000 + (uint64_t)_i};
+    struct job_result r = job_run(&j);
+
+    expect_right(&j, &r);
+}
+END_TEST
+
+/* Who leaves a pass early loses what it had; but nobody waits for ever, and nothing runs twice. */
+START_TEST(test_leaves_early)
+{
+    struct job j = {.size = 4,
+                    .loops = 2,
+                    .passes = 2,
+                    .n = 300,
+                    .balanced = true,
+                    .leave_early = true,
+                    .seed = first_seed() * 9000 + (uint64_t)_i};
+    struct job_result r = job_run(&j);
+
+    ck_assert_int_eq(r.duplicated, 0);
+    ck_assert_int_eq(r.bad_rows, 0);
+    ck_assert_int_eq(r.errors, 0);
+    ck_assert_int_eq(r.leftovers, 0);
+    ck_assert_int_eq(r.mind.wrong, 0);
+}
+END_TEST
+
+START_TEST(test_small_chunks)
+{
+    struct job j = {.size = 3,
+                    .loops = 1,
+                    .passes = 2,
+                    .n = 500,
+                    .balanced = _i > 0,
+                    .test_chunk = 1 + _i,
+                    .seed = first_seed() * 11000 + (uint64_t)_i};
+    struct job_result r = job_run(&j);
+
+    expect_right(&j, &r);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("coverage");
+    TCase *tc = tcase_create("coverage");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(tc, 300);
+    tcase_add_loop_test(tc, test_static, 0, SIZES);
+    tcase_add_loop_test(tc, test_balanced, 0, SIZES);
+    tcase_add_loop_test(tc, test_balancer_ends, 0, 12);
+    tcase_add_loop_test(tc, test_sends_fail, 0, 4);
+    tcase_add_loop_test(tc, test_leaves_early, 0, 6);
+    tcase_add_loop_test(tc, test_small_chunks, 0, 3);
+    suite_add_tcase(suite, tc);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks as threads of one process. */
+#include "tests/unit/libclient/world.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BARRIERS_MAX 100000
+#define DELAY 4 /* polls at most that a step of a transfer takes longer than it must */
+
+/* One transfer; freed when both sides are through with it. */
+struct message {
+    struct message *next; /* in the destination's queue, until its header is taken */
+    int source;
+    char header[LBC_HEADER_MAX];
+    size_t header_bytes;
+    struct lbc_segment *segment;
+    size_t nsegments;
+    bool buffered; /* the rows were copied when sent */
+    bool taken, received, source_done, dest_done;
+    int delay_header, delay_send, delay_recv;
+    struct lbc_segment *into;
+    size_t ninto;
+};
+
+struct lbc_send {
+    struct message *m;
+};
+struct lbc_recv {
+    struct message *m;
+};
+
+struct rank {
+    struct lbc_transport base;
+    struct world *world;
+    struct message *queue;
+    int barriers; /* entered so far */
+    int gathers;
+};
+
+struct world {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int size;
+    uint64_t random;
+    struct rank rank[WORLD_RANKS_MAX];
+    int entered[BARRIERS_MAX];
+    double *gathered;
+    int gather_count, gather_round;
+    int fail_every, sends, held;
+};
+
+uint64_t world_random(uint64_t *state, uint64_t n)
+{
+    /* splitmix64 */
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (z ^ (z >> 31)) % n;
+}
+
+static struct rank *of(struct lbc_transport *t)
+{
+    return (struct rank *)t;
+}
+
+static size_t sum_bytes(const struct lbc_segment *s, size_t n)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += s[i].bytes;
+    return sum;
+}
+
+static void free_message(struct world *w, struct message *m)
+{
+    if (m->buffered)
+        for (size_t i = 0; i < m->nsegments; i++)
+            free(m->segment[i].base);
+    free(m->segment);
+    free(m->into);
+    free(m);
+    w->held--;
+}
+
+static bool world_usable(struct lbc_transport *t)
+{
+    (void)t;
+    return true;
+}
+
+static int world_send(struct lbc_transport *t, int dest, const void *header, size_t header_bytes,
+                      const struct lbc_segment *segment, size_t n, struct lbc_send **ret_send)
+{
+    struct world *w = of(t)->world;
+    struct message *m, **end;
+
+    pthread_mutex_lock(&w->lock);
+    if (w->fail_every > 0 && ++w->sends % w->fail_every == 0) {
+        pthread_mutex_unlock(&w->lock);
+        return -ENOMEM;
+    }
+    m = calloc(1, sizeof(*m));
+    w->held++;
+    m->source = t->rank;
+    memcpy(m->header, header, header_bytes);
+    m->header_bytes = header_bytes;
+    m->segment = calloc(n + 1, sizeof(*segment));
+    memcpy(m->segment, segment, n * sizeof(*segment));
+    m->nsegments = n;
+    m->buffered = world_random(&w->random, 2);
+    for (size_t i = 0; m->buffered && i < n; i++) {
+        m->segment[i].base = malloc(segment[i].bytes);
+        memcpy(m->segment[i].base, segment[i].base, segment[i].bytes);
+    }
+    m->delay_header = (int)world_random(&w->random, DELAY);
+    m->delay_send = (int)world_random(&w->random, DELAY);
+    m->delay_recv = (int)world_random(&w->random, DELAY);
+    for (end = &w->rank[dest].queue; *end; end = &(*end)->next)
+        ;
+    *end = m;
+    pthread_mutex_unlock(&w->lock);
+    *ret_send = malloc(sizeof(**ret_send));
+    (*ret_send)->m = m;
+    return 0;
+}
+
+static int world_send_test(struct lbc_transport *t, struct lbc_send *s)
+{
+    struct world *w = of(t)->world;
+    struct message *m = s->m;
+    int done;
+
+    pthread_mutex_lock(&w->lock);
+    done = m->taken && (m->buffered || m->received) && m->delay_send-- <= 0;
+    if (done) {
+        m->source_done = true;
+        free(s);
+        if (m->dest_done)
+            free_message(w, m);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return done;
+}
+
+static int world_probe(struct lbc_transport *t, void *header, size_t *ret_header_bytes,
+                       int *ret_source, struct lbc_recv **ret_recv)
+{
+    struct rank *r = of(t);
+    struct message *m;
+    int there = 0;
+
+    pthread_mutex_lock(&r->world->lock);
+    m = r->queue;
+    if (m && m->delay_header-- <= 0) {
+        r->queue = m->next;
+        m->taken = true;
+        memcpy(header, m->header, m->header_bytes);
+        *ret_header_bytes = m->header_bytes;
+        *ret_source = m->source;
+        *ret_recv = malloc(sizeof(**ret_recv));
+        (*ret_recv)->m = m;
+        there = 1;
+    }
+    pthread_mutex_unlock(&r->world->lock);
+    return there;
+}
+
+static int world_recv(struct lbc_transport *t, struct lbc_recv *recv,
+                      const struct lbc_segment *segment, size_t n)
+{
+    (void)t;
+    recv->m->into = calloc(n + 1, sizeof(*segment));
+    memcpy(recv->m->into, segment, n * sizeof(*segment));
+    recv->m->ninto = n;
+    return 0;
+}
+
+static void end_receiving(struct world *w, struct lbc_recv *recv)
+{
+    recv->m->dest_done = true;
+    if (recv->m->source_done)
+        free_message(w, recv->m);
+    free(recv);
+}
+
+/* Segments match one to one, as they do with MPI. */
+static int world_recv_test(struct lbc_transport *t, struct lbc_recv *recv)
+{
+    struct world *w = of(t)->world;
+    struct message *m = recv->m;
+    int done = 0;
+
+    pthread_mutex_lock(&w->lock);
+    if (m->delay_recv-- <= 0) {
+        done = m->ninto == m->nsegments &&
+                       sum_bytes(m->into, m->ninto) == sum_bytes(m->segment, m->nsegments)
+                   ? 1
+                   : -EIO;
+        for (size_t i = 0; done == 1 && i < m->ninto; i++)
+            memcpy(m->into[i].base, m->segment[i].base, m->into[i].bytes);
+        m->received = true;
+        end_receiving(w, recv);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return done;
+}
+
+static void world_recv_drop(struct lbc_transport *t, struct lbc_recv *recv)
+{
+    struct world *w = of(t)->world;
+
+    pthread_mutex_lock(&w->lock);
+    end_receiving(w, recv);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static int world_barrier_start(struct lbc_transport *t)
+{
+    struct rank *r = of(t);
+
+    pthread_mutex_lock(&r->world->lock);
+    r->world->entered[r->barriers++]++;
+    pthread_mutex_unlock(&r->world->lock);
+    return 0;
+}
+
+static int world_barrier_test(struct lbc_transport *t)
+{
+    struct rank *r = of(t);
+    int done;
+
+    pthread_mutex_lock(&r->world->lock);
+    done = r->world->entered[r->barriers - 1] == r->world->size;
+    pthread_mutex_unlock(&r->world->lock);
+    return done;
+}
+
+static int world_allgather(struct lbc_transport *t, const double *values, int n, double *ret_values)
+{
+    struct world *w = of(t)->world;
+    int round;
+
+    pthread_mutex_lock(&w->lock);
+    round = w->gather_round;
+    w->gathered = realloc(w->gathered, (size_t)(w->size * n) * sizeof(*values));
+    memcpy(w->gathered + t->rank * n, values, (size_t)n * sizeof(*values));
+    if (++w->gather_count == w->size) {
+        w->gather_count = 0;
+        w->gather_round++;
+        pthread_cond_broadcast(&w->changed);
+    }
+    while (round == w->gather_round)
+        pthread_cond_wait(&w->changed, &w->lock);
+    memcpy(ret_values, w->gathered, (size_t)(w->size * n) * sizeof(*values));
+    pthread_mutex_unlock(&w->lock);
+    return 0;
+}
+
+static void world_transport_destroy(struct lbc_transport *t)
+{
+    (void)t;
+}
+
+static const struct lbc_transport_ops world_ops = {
+    .usable = world_usable,
+    .send = world_send,
+    .send_test = world_send_test,
+    .probe = world_probe,
+    .recv = world_recv,
+    .recv_test = world_recv_test,
+    .recv_drop = world_recv_drop,
+    .barrier_start = world_barrier_start,
+    .barrier_test = world_barrier_test,
+    .allgather = world_allgather,
+    .destroy = world_transport_destroy,
+};
+
+struct world *world_create(int size, uint64_t seed)
+{
+    struct world *w = calloc(1, sizeof(*w));
+
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, NULL);
+    w->size = size;
+    w->random = seed;
+    for (int r = 0; r < size; r++) {
+        w->rank[r].base = (struct lbc_transport){&world_ops, r, size};
+        w->rank[r].world = w;
+    }
+    return w;
+}
+
+void world_destroy(struct world *w)
+{
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
+    free(w->gathered);
+    free(w);
+}
+
+struct lbc_transport *world_transport(struct world *w, int rank)
+{
+    return &w->rank[rank].base;
+}
+
+void world_fail_sends(struct world *w, int nth)
+{
+    w->fail_every = nth;
+}
+
+int world_leftovers(struct world *w)
+{
+    return w->held;
+}
