@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The named cases that the simulator's tests share. */
-#include "cases.h"
+#include "tests/sim/cases.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cases.h"
+#include "tests/sim/cases.h"
 
 #define SEEDS 10
 

@@ -79,7 +79,7 @@ cluster_up() { # [N]
     [ "$(cat "$dir/up")" = "$build" ] || die 3 "'$inst' is up for $(cat "$dir/up"); take another name (-i), or its down"
     if cluster_healthy; then
       [ "$(hosts | wc -l)" = "$n" ] || [ $# = 0 ] || die 3 "'$inst' is up with $(hosts | wc -l) hosts; down first"
-      [ "${LB_CLUSTER_PLUGIN:-yes}" = no ] || [ -s "$dir/plugstack.conf" ] || slurm_plugstack
+      slurm_plugstack_refresh
       lbd_start_all
       echo "cluster: $inst is up already: $(hosts | wc -l) hosts"
       return 0
@@ -99,6 +99,7 @@ cluster_up() { # [N]
   for h in head $(hosts); do host_start "$h"; done
   for h in head $(hosts); do poll 10 host_ready "$h" || die 1 "host $h did not start: $(tail -n 3 "$dir/host/$h/init.log")"; done
   (slurmctld_start)
+  poll 10 slurmctld_listens || die 1 "slurmctld does not listen"
   for h in $(hosts); do (slurmd_start "$h"); done
   lbd_start_all
   poll 20 slurm_idle "$n" || die 1 "the hosts did not become idle"

@@ -1,39 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2154
 # Daemons of a host by hand: lbd (once it is built) and slurmd.  Each host's lbd has its own folders, found at the same
-# paths everywhere: its socket in /run/slurm-lb, its state in host/NAME/state.
+# paths everywhere: its socket in /run/slurm-lb, its state in host/NAME/state; all of them read the folder's policy.conf.
 
 lbd_binary() {
-  local b
-  for b in "$build/.libs/lbd" "$build/lbd/lbd" "$build/sbin/lbd"; do
-    [ -f "$b" ] && [ -x "$b" ] && echo "$b" && return
-  done
-  return 1
+  local b=$build/sbin/lbd
+  [ -f "$b" ] && [ -x "$b" ] && echo "$b"
 }
 
-lbd_conf() { # HOST
-  local f=$dir/host/$1/lbd.conf
-  [ ! -e "$f" ] || return 0
-  [ ! -x "$here/lib/lbd-conf" ] || "$here/lib/lbd-conf" "$1" "$dir" "$net.1" >"$f"
-}
-
+# The head's lbd is the controller, the hosts' ones report to it.
 lbd_start() { # HOST
-  local b
+  local b role=(--role=node "--controller=$net.1")
   b=$(lbd_binary) || return 0
   [ -z "$(cg_named "$1" lbd)" ] || return 0
-  lbd_conf "$1"
+  [ "$1" != head ] || role=(--role=controller)
   # shellcheck disable=SC2016
-  (host_enter "$1" /bin/sh -c 'setsid "$@" </dev/null >>"$0" 2>&1 &' "$dir/log/lbd.$1.log" "$b" --config "$dir/host/$1/lbd.conf" 9<&-)
+  (host_enter "$1" /bin/sh -c 'setsid "$@" </dev/null >>"$0" 2>&1 &' "$dir/log/lbd.$1.log" \
+    "$b" "${role[@]}" --state="$dir/host/$1/state" --config="$dir/policy.conf" 9<&-)
 }
 
-lbd_listens() { [ -S "$dir/host/$1/run/lbd.sock" ] || [ -z "$(cg_named "$1" lbd)" ]; } # HOST
+lbd_listens() { [ -S "$dir/host/$1/run/lbd.sock" ] && [ -n "$(cg_named "$1" lbd)" ]; } # HOST
 
 lbd_start_all() {
   local h
   [ "${LB_CLUSTER_LBD:-yes}" != no ] && lbd_binary >/dev/null || return 0
   for h in head $(hosts); do lbd_start "$h"; done
   for h in head $(hosts); do
-    poll 10 lbd_listens "$h" && [ -n "$(cg_named "$h" lbd)" ] ||
+    poll 5 lbd_listens "$h" ||
       echo "cluster: lbd of $h does not run: $(tail -n 1 "$dir/log/lbd.$h.log")" >&2
   done
 }
@@ -84,7 +77,6 @@ daemon_verb() { # lbd|slurmd HOST|all VERB
 lbd_start_if_none() {
   rm -f "$dir/host/$1/run/lbd.sock"
   lbd_start "$1"
-  poll 10 lbd_listens "$1" || die 1 "lbd of $1 does not listen"
-  [ -n "$(cg_named "$1" lbd)" ] || die 1 "lbd of $1 does not run: $(tail -n 1 "$dir/log/lbd.$1.log")"
+  poll 5 lbd_listens "$1" || die 1 "lbd of $1 does not run: $(tail -n 1 "$dir/log/lbd.$1.log")"
 }
 slurmd_start_if_none() { [ -n "$(cg_named "$1" slurmd)" ] || (slurmd_start "$1"); }

@@ -48,6 +48,7 @@ slurm_files() { # N
   } >"$dir/etc-hosts"
   slurm_users
   : >"$dir/plugstack.conf"
+  echo "# policy.conf of this cluster" >"$dir/policy.conf"
   [ "${LB_CLUSTER_PLUGIN:-yes}" = no ] || slurm_plugstack
   cat >"$SLURM_CONF" <<X
 ClusterName=$inst
@@ -82,12 +83,21 @@ X
 
 # [PATH|off] [ARG...]; without a path that of the build, once it is built.
 slurm_plugstack() {
-  local so=${1:-$build/slurm_plugin/.libs/lb.so}
-  [ $# = 0 ] || shift
-  if [ "$so" != off ] && [ -e "$so" ]; then
-    [ $# -gt 0 ] || [ ! -x "$build/lb-balancer" ] || set -- "balancer=$build/lb-balancer"
-    echo "optional $so${*:+ $*}"
-  fi >"$dir/plugstack.conf"
+  local so=${1:-$build/.libs/lb.so} by="# by hand"
+  if [ $# = 0 ]; then by="# by up"; else shift; fi
+  {
+    echo "$by"
+    if [ "$so" != off ] && [ -e "$so" ]; then
+      [ $# -gt 0 ] || [ ! -x "$build/lb-balancer" ] || set -- "balancer=$build/lb-balancer"
+      echo "optional $so${*:+ $*}"
+    fi
+  } >"$dir/plugstack.conf"
+}
+
+# What up has written, it brings up to date; what a person has written stays.
+slurm_plugstack_refresh() {
+  [ "${LB_CLUSTER_PLUGIN:-yes}" != no ] && grep -qx "# by up" "$dir/plugstack.conf" || return 0
+  slurm_plugstack
 }
 
 # For MPI programs: TCP between the hosts over their one link, and nothing that asks the machine's hardware.
@@ -101,6 +111,8 @@ slurm_env() {
 }
 
 slurmctld_start() { host_enter head slurmctld </dev/null >>"$dir/log/start.log" 2>&1 9<&-; }
+# A slurmd that finds nobody tries again a second later.  6817 is 1AA1, 0A means listening.
+slurmctld_listens() { grep -q ':1AA1 .* 0A ' "/proc/$(host_pid head)/net/tcp"; }
 slurmd_start() { host_enter "$1" slurmd -N "$1" </dev/null >>"$dir/log/start.log" 2>&1 9<&-; } # HOST
 
 slurm_idle() { # N

@@ -1,0 +1,152 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2154
+# The cluster itself: what it gives, and that it leaves nothing behind.
+. "$(dirname "$0")/../lib/tap.sh"
+
+export LB_CLUSTER_LBD=no LB_CLUSTER_PLUGIN=no
+need_cluster 3
+first=$LB_CLUSTER second=${LB_CLUSTER}b
+dir=$(cluster dir)
+hosts() { cluster head srun -N3 -n3 hostname | sort | tr '\n' ' '; }
+
+# Computes for a second by the clock, and prints the CPU time that it got for it, in thousandths of the time that passed.
+cat >"$dir/shared/spin.pl" <<'PERL'
+use Time::HiRes qw(time);
+my ($t0, $x) = (time, 0);
+while (time - $t0 < 1) { $x += $_ for 1 .. 2000 }
+my ($u, $s) = times;
+printf "%d\n", 1000 * ($u + $s) / (time - $t0);
+PERL
+spin() { cluster on "$1" perl "$dir/shared/spin.pl"; }
+at_most() { [ "$1" -le "$2" ]; }
+at_least() { [ "$1" -ge "$2" ]; }
+
+is "$(hosts)" "n1 n2 n3 " "a job runs on each host"
+is "$(cluster head sinfo -h -o %D -t idle,alloc,comp)" 3 "Slurm sees three hosts"
+
+pid=$(cat "$dir/host/n1/init.pid")
+like "$(cluster up 3)" "up already" "a second up says that there is nothing to do"
+is "$(cat "$dir/host/n1/init.pid")" "$pid" "and does nothing"
+not_ok "up with another number is refused" cluster up 2
+
+ok "a host has its own /tmp" cluster on n1 sh -c 'echo x >/tmp/mine && test "$(ls /tmp/mine)" = /tmp/mine'
+not_ok "which another does not see" cluster on n2 test -e /tmp/mine
+ok "and its own /run/slurm-lb" cluster on n1 touch /run/slurm-lb/mine
+not_ok "which another does not see" cluster on n2 test -e /run/slurm-lb/mine
+ok "nor does the machine" test ! -e /tmp/mine -a ! -e /run/slurm-lb/mine
+is "$(cluster on n1 pgrep -c slurmd)" 1 "a host sees its own processes only"
+is "$(cluster on n2 hostname)" n2 "and has its own name"
+is "$(cluster on n2 sh -c 'exit 7' || echo $?)" 7 "the status of a command comes back"
+
+is "$(cluster user srun -N1 id -un)" lbtest "an ordinary user runs jobs"
+ok "and writes in his home, from any host" cluster user srun -N3 -n3 sh -c 'touch "$HOME/of.$(hostname)"'
+is "$(cluster user -u lbother srun -N1 id -un)" lbother "so does the other one"
+is "$(cluster head srun --uid=lbtest -N1 id -un)" lbtest "and root in their name"
+
+# A quota is a limit from above: other work on this machine can only lower what is got.
+cluster speed n1 0.2
+at_most_got=$(spin n1)
+ok "a host of .2 cores gets no more ($at_most_got thousandths)" at_most "$at_most_got" 270
+cluster speed n1 0.05
+at_most_got=$(spin n1)
+ok "nor one of .05 ($at_most_got)" at_most "$at_most_got" 120
+cluster speed n1 max
+best=0
+for _ in 1 2 3 4 5; do
+  got=$(spin n1)
+  [ "$got" -le $best ] || best=$got
+  [ $best -lt 300 ] || break
+done
+ok "without a limit it gets more ($best)" at_least $best 300
+like "$(cluster status)" "n1 .* speed=max" "status tells the speed"
+not_ok "a speed that is none is refused" cluster speed n1 fast
+not_ok "and one of nothing" cluster speed n1 0
+not_ok "and an unknown host" cluster speed n9 0.5
+
+ok "a load starts" cluster load n2 --cores 1.5
+like "$(cluster load n2 status)" "processes=2 " "with two processes for one core and a half"
+ok "a second call replaces it" cluster load n2 --cores 1 --period 0.1 --duty 0.5
+like "$(cluster load n2 status)" "processes=1 " "by its own"
+uses_cpu() {
+  local i
+  for ((i = 0; i < 500; i++)); do
+    ! [[ $(cluster load n2 status) =~ cpu_s=0\.[1-9] ]] || return 0
+    sleep 0.02
+  done
+  return 1
+}
+ok "it computes" uses_cpu
+like "$(cluster load n1 status)" "processes=0 " "on that host only"
+ok "off ends it" cluster load n2 off
+like "$(cluster load n2 status)" "processes=0 " "at once"
+ok "and may be said twice" cluster load n2 off
+not_ok "a load of no cores is refused" cluster load n2 --cores 0
+not_ok "and one with a period but no duty" cluster load n2 --cores 1 --period 2
+
+if command -v mpicc >/dev/null; then
+  cat >"$dir/shared/hello.c" <<'C'
+#include <mpi.h>
+#include <stdio.h>
+static double row[300000];
+int main(int argc, char **argv)
+{
+    int rank, size, sum;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    row[299999] = rank;
+    MPI_Sendrecv_replace(row, 300000, MPI_DOUBLE, (rank + 1) % size, 0, (rank + size - 1) % size, 0, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+    rank = (int)row[299999];
+    MPI_Reduce(&rank, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        printf("%d ranks, sum %d\n", size, sum);
+    MPI_Finalize();
+    return 0;
+}
+C
+  mpicc -o "$dir/shared/hello" "$dir/shared/hello.c"
+  is "$(cluster head srun --mpi=pmix -N3 -n6 "$dir/shared/hello")" "6 ranks, sum 15" "an MPI program runs across the hosts"
+  is "$(cluster user srun --mpi=pmix -N3 -n3 "$dir/shared/hello")" "3 ranks, sum 3" "and as an ordinary user"
+else
+  skip "an MPI program" "there is no mpicc"
+fi
+
+# Another cluster beside it.
+at_end env LB_CLUSTER="$second" "$top/tests/cluster/cluster" down
+ok "a second cluster comes up beside the first" cluster -i "$second" up 2
+is "$(cluster -i "$second" head srun -N2 -n2 hostname | sort | tr '\n' ' ')" "n1 n2 " "and runs jobs"
+is "$(hosts)" "n1 n2 n3 " "as the first one still does"
+ok "it goes" cluster -i "$second" down
+is "$(hosts)" "n1 n2 n3 " "without harm to the first"
+
+# A crash: a host's first process is killed, slurmctld too.
+kill -KILL "$(cat "$dir/host/n2/init.pid")"
+cluster head pkill -KILL slurmctld || true
+not_ok "status sees that a host is dead" cluster status
+like "$(cluster up 3 2>&1)" "made anew" "up makes a half dead cluster anew"
+is "$(hosts)" "n1 n2 n3 " "which works"
+
+cluster load n1 --cores 1
+cluster head srun -N3 -n3 sleep 1000 >/dev/null 2>&1 &
+kill -KILL "$(cat "$dir/host/n3/init.pid")"
+mapfile -t before < <(find /sys/fs/cgroup -path "*/lbc.$first/*" -name cgroup.procs -exec cat {} + | sort -u)
+ok "there are processes" test ${#before[@]} -gt 8
+ok "down works with a dead host, a job and a load" cluster down
+wait
+is "$(ip netns list | grep -c "lbc\.$first\." || true)" 0 "no network namespace is left"
+is "$(find /sys/fs/cgroup -type d -name "lbc.$first" | wc -l)" 0 "no cgroup"
+is "$(grep -c "$dir" /proc/mounts || true)" 0 "no mount"
+ok "no folder" test ! -e "$dir"
+left=0
+for pid in "${before[@]}"; do
+  # Its number may be another's already.
+  if grep -qF "lbc.$first/" "/proc/$pid/cgroup" 2>/dev/null; then left=$((left + 1)); fi
+done
+is $left 0 "no process"
+ok "a second down is content" cluster down
+not_ok "a command on it is refused" cluster head true
+not_ok "a name that is none too" cluster -i ../x up
+done_testing
