@@ -61,8 +61,8 @@ struct lb_loop {
     /* Measuring. */
     bool executing;                 /* the program has a chunk */
     int64_t begun_ns, begun_cpu_ns; /* when the program got its chunk */
-    int64_t since_ns; /* from when on the elapsed time counts for the speed of the rank */
-    double iteration_ns;            /* estimate for sizing chunks; 0: none yet */
+    int64_t since_ns;    /* from when on the elapsed time counts for the speed of the rank */
+    double iteration_ns; /* estimate for sizing chunks; 0: none yet */
     double iteration_wall_ns;
     int64_t chunk_ns, period_ns, low_ns;
     int64_t report_ns;                 /* next report is due */

@@ -27,7 +27,7 @@ struct lbd_procs;
 struct lbd_load_source {
     struct lbd_cgroup cgroup;
     int64_t at_ns, busy_ns, steal_ns, own_ns; /* of the sample before; at_ns 0: none */
-    struct lbd_procs *procs;             /* where only /proc/PID/stat tells; owned */
+    struct lbd_procs *procs;                  /* where only /proc/PID/stat tells; owned */
 };
 
 void lbd_load_init(struct lbd_load_source *s);

@@ -83,7 +83,7 @@ X
 
 # [PATH|off] [ARG...]; without a path that of the build, once it is built.
 slurm_plugstack() {
-  local so=${1:-$build/.libs/lb.so} by="# by hand"
+  local so=${1:-$build/slurm_plugin/.libs/lb.so} by="# by hand"
   if [ $# = 0 ]; then by="# by up"; else shift; fi
   {
     echo "$by"
