@@ -17,6 +17,7 @@
     50e3          /* CPU time of a report at both ends: the messages themselves hold nobody up */
 #define NOISE 1.5 /* errors of a speed that a gain must exceed */
 #define TICK_MIN_NS 2e6
+#define MANY 16 /* ranks */
 
 static bool published(const struct lbp_balance *b)
 {
@@ -276,6 +277,10 @@ int lbp_auto_decide(struct lbp_balance *b, int64_t now_ns, enum lbp_event event,
     double final;
     int ret;
 
+    /* of many ranks' plain reports only those are answered at once that come when something is due */
+    if (event == LBP_EVENT_REPORT && m->nranks > MANY && b->wake_ns != INT64_MAX &&
+        now_ns < b->wake_ns)
+        return 0;
     b->wake_ns = INT64_MAX;
     if (m->njoined < m->nranks)
         return 0;
@@ -296,7 +301,7 @@ int lbp_auto_decide(struct lbp_balance *b, int64_t now_ns, enum lbp_event event,
         if (ret < 0)
             return ret;
     }
-    (void)event;
+
     if (!published(b)) {
         ret = pairwise(b, now_ns, out);
         if (ret < 0)

@@ -85,8 +85,8 @@ static int decide(struct lbp_balance *b, int64_t now_ns, enum lbp_event event,
 {
     const struct lbp_model *m = &b->model;
 
-    b->wake_ns = INT64_MAX;
     if (moves_nothing(b)) {
+        b->wake_ns = INT64_MAX;
         for (uint32_t i = 0; i < m->nranks; i++)
             if (m->rank[i].reported && m->rank[i].pass == m->pass)
                 return lbp_act_final(b, out);

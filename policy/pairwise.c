@@ -12,7 +12,7 @@ int64_t lbp_pairwise_liu(double s_i, double s_j, double l_j, double c_ns)
 
     if (!(s_i > 0) || !(s_j > 0) || !(s_i > s_j) || !(l_j >= 1))
         return 0;
-    l = floor(s_i * l_j / (s_i + s_j));
+    l = floor(s_i * l_j / (s_i + s_j) * (1 + 1e-12));
     return l >= 1 && l > c_ns * s_j * s_i / (s_i - s_j) ? (int64_t)fmin(l, l_j) : 0;
 }
 

@@ -43,8 +43,6 @@ static void match(struct lbp_view *view, struct lbp_plan_share *share, size_t n,
         struct lbp_view *from = &view[g->rank];
         double could = fmin(g->over, from->movable), work;
 
-        if (g->over <= 0 || t->over >= 0)
-            break;
         if (!(from->unit > 0) || could < from->unit / 2) {
             give++;
             continue;
@@ -59,10 +57,7 @@ static void match(struct lbp_view *view, struct lbp_plan_share *share, size_t n,
         lbp_view_give(from, &view[t->rank], work, plan->transfer[plan->n - 1].arrive);
         g->over -= work;
         t->over += work;
-        if (g->over < -t->over)
-            give++;
-        else
-            take--;
+        /* one of both is satisfied now, to half an iteration: the checks above pass it over */
     }
 }
 

@@ -8,3 +8,23 @@ check_PROGRAMS += tests/unit/policy/test_index
 tests_unit_policy_test_index_SOURCES = tests/unit/policy/test_index.c
 tests_unit_policy_test_index_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_index_LDADD = libpolicy.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/policy/test_profile
+tests_unit_policy_test_profile_SOURCES = tests/unit/policy/test_profile.c
+tests_unit_policy_test_profile_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_profile_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_filter
+tests_unit_policy_test_filter_SOURCES = tests/unit/policy/test_filter.c
+tests_unit_policy_test_filter_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_filter_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_plan
+tests_unit_policy_test_plan_SOURCES = tests/unit/policy/test_plan.c
+tests_unit_policy_test_plan_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_plan_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_balance
+tests_unit_policy_test_balance_SOURCES = tests/unit/policy/test_balance.c
+tests_unit_policy_test_balance_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_balance_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm

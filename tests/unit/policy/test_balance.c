@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of policy/balance.c, model.c, act.c, auto.c and liu.c: the protocol. */
+#include "policy/balance.h"
+
+#include <check.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS INT64_C(1000000)
+
+static struct lbp_balance *b;
+static struct lbp_actions out;
+
+static void make(const char *policy, uint32_t nranks, int64_t n)
+{
+    struct lbp_balance_config c = {.nranks = nranks, .n = n, .row_bytes = 8, .first_epoch = 100};
+
+    ck_assert_int_eq(lbp_params_parse(&c.params, policy, NULL), 0);
+    ck_assert_int_eq(lbp_balance_create(&c, 0, &b, NULL), 0);
+}
+
+static void done(void)
+{
+    lbp_balance_destroy(b);
+    lbp_actions_fini(&out);
+    b = NULL;
+}
+
+static void join_even(uint32_t nranks, int64_t n)
+{
+    for (uint32_t i = 0; i < nranks; i++)
+        ck_assert_int_eq(lbp_balance_join(b, i, n * i / nranks, n * (i + 1) / nranks, 0, &out), 0);
+}
+
+static int count(enum lbp_action_type type)
+{
+    int k = 0;
+
+    for (size_t i = 0; i < out.n; i++)
+        k += out.action[i].type == type;
+    return k;
+}
+
+static const struct lbp_action *find(enum lbp_action_type type)
+{
+    for (size_t i = 0; i < out.n; i++)
+        if (out.action[i].type == type)
+            return &out.action[i];
+    ck_abort_msg("no such action");
+    return NULL;
+}
+
+/* Rank has executed [first, at) of [first, last) at `cores` of a core, 1 ms each. */
+static struct lbp_report working(uint32_t rank, int64_t first, int64_t at, int64_t last,
+                                 double cores)
+{
+    static struct lbp_sample s[8];
+    static struct lbx_span span[8];
+    struct lbp_report r = {.rank = rank, .executed = at - first, .remaining = last - at};
+
+    s[rank % 8] = (struct lbp_sample){first, at, (int64_t)((double)((at - first) * MS) / cores),
+                                      (at - first) * MS};
+    span[rank % 8] = (struct lbx_span){at, last};
+    r.sample = &s[rank % 8];
+    r.nsamples = at > first;
+    r.span = &span[rank % 8];
+    r.nspans = last > at;
+    r.dry = last == at;
+    return r;
+}
+
+static int tell(struct lbp_report r, int64_t now_ns)
+{
+    return lbp_balance_report(b, &r, now_ns, &out);
+}
+
+START_TEST(test_create)
+{
+    struct lbp_balance_config c = {.nranks = 0, .n = 1};
+    struct lbx_error err = {0, ""};
+    double weight[2] = {1, NAN};
+    struct lbp_balance *none = NULL;
+
+    lbp_params_init(&c.params);
+    ck_assert_int_eq(lbp_balance_create(&c, 0, &none, &err), -EINVAL);
+    ck_assert_str_ne(err.text, "");
+    c.nranks = 2;
+    c.n = -1;
+    ck_assert_int_eq(lbp_balance_create(&c, 0, &none, NULL), -EINVAL);
+    c.n = 1;
+    c.weight = weight;
+    ck_assert_int_eq(lbp_balance_create(&c, 0, &none, NULL), -EINVAL);
+    weight[1] = -1;
+    ck_assert_int_eq(lbp_balance_create(&c, 0, &none, NULL), -EINVAL);
+    ck_assert_ptr_null(none);
+    lbp_balance_destroy(NULL);
+    lbp_actions_fini(NULL);
+}
+END_TEST
+
+START_TEST(test_join)
+{
+    make("auto", 2, 10);
+    ck_assert_int_eq(lbp_balance_join(b, 2, 0, 5, 0, &out), -EINVAL);
+    ck_assert_int_eq(lbp_balance_join(b, 0, 5, 4, 0, &out), -EINVAL);
+    ck_assert_int_eq(lbp_balance_join(b, 0, 0, 11, 0, &out), -EINVAL);
+    ck_assert_int_eq(lbp_balance_join(b, 0, -1, 5, 0, &out), -EINVAL);
+    ck_assert_int_eq((int)out.n, 0);
+    ck_assert_int_eq(lbp_balance_join(b, 0, 0, 5, 0, &out), 0);
+    ck_assert_int_eq(count(LBP_INSTRUCT), 1);
+    ck_assert(out.action[0].period_ns > 0 && out.action[0].chunk_ns > 0 &&
+              out.action[0].low_ns >= 0);
+    ck_assert_int_eq(lbp_balance_join(b, 0, 0, 5, 0, &out), -EINVAL); /* twice */
+    ck_assert_int_eq(tell(working(1, 5, 6, 10, 1), MS), -EINVAL);     /* not joined */
+    ck_assert_int_eq(tell(working(0, 0, 1, 5, 1), MS), 0);            /* the other is missing */
+    ck_assert_int_eq(count(LBP_MOVE) + count(LBP_FINAL), 0);
+    done();
+}
+END_TEST
+
+START_TEST(test_impossible)
+{
+    struct lbx_span span[2] = {{10, 20}, {15, 30}};
+    struct lbp_sample sample = {0, 5, -1, 1};
+    struct lbp_done move = {.epoch = 100, .iterations = -1};
+    struct lbp_report ok = {.rank = 0, .executed = 10, .remaining = 40}, r;
+    struct lbp_balance_stats before, after;
+
+    make("auto", 2, 100);
+    join_even(2, 100);
+    out.n = 0;
+    lbp_balance_stats(b, &before);
+#define REFUSED(change)                                                         \
+    do {                                                                        \
+        r = ok;                                                                 \
+        change;                                                                 \
+        ck_assert_msg(lbp_balance_report(b, &r, MS, &out) == -EINVAL, #change); \
+    } while (0)
+    REFUSED(r.rank = 2);
+    REFUSED(r.pass = -1);
+    REFUSED(r.pass = 1);
+    REFUSED(r.executed = -1);
+    REFUSED(r.executed = 101);
+    REFUSED(r.remaining = -1);
+    REFUSED(r.remaining = 91);
+    REFUSED((r.span = span, r.nspans = 2));
+    REFUSED((r.span = span, r.nspans = 1, r.remaining = 9));
+    REFUSED((span[0].last = 101, r.span = span, r.nspans = 1));
+    REFUSED((r.sample = &sample, r.nsamples = 1));
+    REFUSED((sample.wall_ns = 1, sample.last = 101, r.sample = &sample, r.nsamples = 1));
+    REFUSED((r.done = &move, r.ndone = 1));
+    REFUSED((move.iterations = 1, move.role = (enum lbp_done_role)7, r.done = &move, r.ndone = 1));
+#undef REFUSED
+    ck_assert_int_eq((int)out.n, 0);
+    lbp_balance_stats(b, &after);
+    ck_assert_int_eq(memcmp(&before, &after, sizeof(before)), 0);
+    ck_assert_int_eq(lbp_balance_report(b, &ok, MS, &out), 0);
+    done();
+}
+END_TEST
+
+/* Policies that move nothing, one rank, and loops of nothing: FINAL with the first report of each pass, once. */
+START_TEST(test_final_at_once)
+{
+    static const struct {
+        const char *policy;
+        uint32_t nranks;
+    } cases[] = {{"static", 3}, {"none", 3}, {"auto", 1}, {"liu", 1}, {"siegell", 1}};
+
+    make(cases[_i].policy, cases[_i].nranks, 30);
+    join_even(cases[_i].nranks, 30);
+    for (int64_t pass = 0; pass < 3; pass++)
+        for (uint32_t i = 0; i < cases[_i].nranks; i++) {
+            struct lbp_report r = {.rank = i, .pass = pass, .dry = true};
+
+            out.n = 0;
+            ck_assert_int_eq(tell(r, (pass + 1) * MS), 0);
+            ck_assert_int_eq(count(LBP_FINAL), i == 0);
+            if (i == 0)
+                ck_assert_int_eq(find(LBP_FINAL)->pass, pass);
+        }
+    done();
+}
+END_TEST
+
+START_TEST(test_empty_loop)
+{
+    static const char *const policy[] = {"auto", "siegell", "liu"};
+
+    make(policy[_i], 3, 0);
+    join_even(3, 0);
+    for (int64_t pass = 0; pass < 3; pass++) {
+        out.n = 0;
+        for (uint32_t i = 0; i < 3; i++) {
+            struct lbp_report r = {.rank = i, .pass = pass, .dry = true};
+
+            /* auto waits for the last; liu sees at once that nobody has anything */
+            ck_assert(count(LBP_FINAL) == 0 || _i == 2);
+            ck_assert_int_eq(tell(r, (pass + 1) * MS), 0);
+        }
+        ck_assert_int_eq(count(LBP_FINAL), 1);
+    }
+    done();
+}
+END_TEST
+
+/* Rank 1 is at a tenth of rank 0's speed: it gives, once, from the end, and the iterations are not planned again. */
+static const struct lbp_action *first_move(void)
+{
+    make("auto", 2, 2000);
+    join_even(2, 2000);
+    out.n = 0;
+    ck_assert_int_eq(tell(working(0, 0, 50, 1000, 1), 50 * MS), 0);
+    ck_assert_int_eq(tell(working(1, 1000, 1005, 2000, 0.1), 50 * MS), 0);
+    ck_assert_int_eq(count(LBP_MOVE), 1);
+    return find(LBP_MOVE);
+}
+
+START_TEST(test_move)
+{
+    struct lbp_action m = *first_move();
+    struct lbp_balance_stats stats;
+    int64_t moved = m.last - m.first;
+
+    ck_assert(m.rank == 1 && m.dest == 0 && m.pass == 0 && m.epoch == 100 && m.last == 2000);
+    ck_assert_int_eq(m.reason, LBP_REASON_PROPORTIONAL);
+    /* 1945 remain; ten elevenths of them belong to the fast one, which has 950 */
+    ck_assert_int_ge(moved, 780);
+    ck_assert_int_le(moved, 860);
+    lbp_balance_stats(b, &stats);
+    ck_assert_int_eq((int)stats.next_epoch, 101);
+    ck_assert_int_eq((int)stats.decisions[LBP_REASON_PROPORTIONAL], 1);
+    ck_assert_int_eq((int)stats.moved_iterations, 0); /* nothing was told yet */
+    /* ticks and reports from before the move was obeyed change nothing */
+    out.n = 0;
+    for (int i = 1; i < 10; i++)
+        ck_assert_int_eq(lbp_balance_tick(b, (50 + 2 * i) * MS, &out), 0);
+    ck_assert_int_eq(tell(working(1, 1000, 1007, 2000, 0.1), 70 * MS), 0);
+    ck_assert_int_eq(count(LBP_MOVE) + count(LBP_FINAL), 0);
+    done();
+}
+END_TEST
+
+START_TEST(test_refused)
+{
+    struct lbp_action m = *first_move();
+    struct lbp_done refused = {.epoch = m.epoch, .role = LBP_REFUSED};
+    struct lbp_report r = working(1, 1000, 1020, 2000, 0.1);
+    double share[2];
+
+    out.n = 0;
+    r.done = &refused;
+    r.ndone = 1;
+    ck_assert_int_eq(tell(r, 200 * MS), 0);
+    ck_assert_int_eq(count(LBP_MOVE), 1); /* it is still slow: decided anew, with another epoch */
+    ck_assert_int_eq((int)find(LBP_MOVE)->epoch, (int)m.epoch + 1);
+    lbp_balance_ranks(b, NULL, share);
+    ck_assert_double_eq(share[0], 0.5);
+    done();
+}
+END_TEST
+
+/* Partly sent: the rest stays with its source; either end may tell first; a repeated word changes nothing. */
+START_TEST(test_partly)
+{
+    struct lbp_action m = *first_move();
+    struct lbp_done sent = {m.epoch, LBP_SENT, 100, 800, MS, 0};
+    struct lbp_done received = {m.epoch, LBP_RECEIVED, 100, 800, MS, 0};
+    struct lbp_report from = working(1, 1000, 1010, 1900, 0.1);
+    struct lbp_report to = working(0, 0, 80, 1000, 1);
+    struct lbp_balance_stats stats;
+    double share[2];
+
+    for (int again = 0; again < 2; again++) {
+        from.done = &sent;
+        to.done = &received;
+        from.ndone = to.ndone = 1;
+        ck_assert_int_eq(_i ? tell(from, 100 * MS) : tell(to, 100 * MS), 0);
+        ck_assert_int_eq(_i ? tell(to, 101 * MS) : tell(from, 101 * MS), 0);
+        lbp_balance_stats(b, &stats);
+        ck_assert_int_eq((int)stats.moved_iterations, 100);
+        ck_assert_int_eq((int)stats.moved_bytes, 800);
+        lbp_balance_ranks(b, NULL, share);
+        ck_assert_double_eq(share[0], 0.55);
+        ck_assert_double_eq(share[1], 0.45);
+    }
+    done();
+}
+END_TEST
+
+/* FINAL waits for a move under way, and comes when all is told. */
+START_TEST(test_final_waits)
+{
+    struct lbp_action m = *first_move();
+    int64_t k = m.last - m.first;
+    struct lbp_done sent = {m.epoch, LBP_SENT, k, 8 * k, MS, 0};
+    struct lbp_done received = {m.epoch, LBP_RECEIVED, k, 8 * k, MS, 0};
+    struct lbp_done refused = {.role = LBP_REFUSED};
+    struct lbp_report from = {.rank = 1, .executed = m.first - 1000, .dry = true};
+    struct lbp_report to = {.rank = 0, .executed = 1000, .dry = true};
+
+    out.n = 0;
+    from.done = &sent;
+    from.ndone = 1;
+    ck_assert_int_eq(tell(to, 5000 * MS), 0);
+    ck_assert_int_eq(tell(from, 5000 * MS), 0);
+    ck_assert_int_eq(lbp_balance_tick(b, 5001 * MS, &out), 0);
+    ck_assert_int_eq(count(LBP_FINAL), 0);
+    /* what was asked for when rank 0 ran dry came too late */
+    ck_assert_int_eq(count(LBP_MOVE), 1);
+    refused.epoch = find(LBP_MOVE)->epoch;
+    from.done = &refused;
+    ck_assert_int_eq(tell(from, 5002 * MS), 0);
+    ck_assert_int_eq(count(LBP_FINAL), 0);
+    to.executed += k;
+    to.done = &received;
+    to.ndone = 1;
+    ck_assert_int_eq(tell(to, 6000 * MS), 0);
+    ck_assert_int_eq(count(LBP_FINAL), 1);
+    out.n = 0;
+    ck_assert_int_eq(lbp_balance_tick(b, 6001 * MS, &out), 0);
+    ck_assert_int_eq(count(LBP_FINAL) + count(LBP_MOVE), 0); /* once, and nothing after it */
+    done();
+}
+END_TEST
+
+/* A rank that is silent gets nothing more and its promised speed decays; no FINAL, no storm of ticks. */
+START_TEST(test_silent)
+{
+    int64_t now = 50 * MS, ticks = 0;
+
+    (void)first_move();
+    out.n = 0;
+    while (now < 20000 * MS) {
+        int64_t wake = lbp_balance_wake_ns(b);
+
+        ck_assert_int_gt(wake, now);
+        if (wake == INT64_MAX)
+            break;
+        now = wake;
+        ck_assert_int_eq(lbp_balance_tick(b, now, &out), 0);
+        ticks++;
+    }
+    ck_assert_int_eq(count(LBP_FINAL), 0);
+    ck_assert_int_le(count(LBP_MOVE), 48);
+    ck_assert_int_le(ticks, 20000 / 2);
+    done();
+}
+END_TEST
+
+/* Any reports at all: no crash, no hang, epochs ascend, moves name what their source told, n up to 2^62. */
+START_TEST(test_any_reports)
+{
+    static const char *const policy[] = {"auto", "siegell", "liu", "auto,filter=0,threshold=0"};
+
+    for (unsigned round = 1; round <= 400; round++) {
+        unsigned seed = round;
+        uint32_t nranks = 1 + (uint32_t)(rand_r(&seed) % 6);
+        int64_t n = rand_r(&seed) % 3 ? rand_r(&seed) % 1000 : INT64_C(1) << (rand_r(&seed) % 63);
+        int64_t now = 0, final = -1;
+        uint64_t epoch = 0;
+
+        make(policy[round % 4], nranks, n);
+        for (uint32_t i = 0; i < nranks; i++)
+            ck_assert_int_eq(lbp_balance_join(b, i, n / nranks * i, n / nranks * (i + 1), 0, &out),
+                             0);
+        for (int step = 0; step < 200; step++) {
+            int64_t at = n ? rand_r(&seed) % n : 0, last = n ? at + (n - at) / 2 : 0;
+            struct lbx_span span = {at, last};
+            struct lbp_sample s = {at / 2, at, rand_r(&seed), rand_r(&seed)};
+            struct lbp_done d = {100 + (uint64_t)(rand_r(&seed) % 20),
+                                 (enum lbp_done_role)(rand_r(&seed) % 3),
+                                 rand_r(&seed) % 50,
+                                 10,
+                                 rand_r(&seed),
+                                 5};
+            struct lbp_report r = {.rank = (uint32_t)(rand_r(&seed) % 7),
+                                   .pass = final + 1 - rand_r(&seed) % 2,
+                                   .dry = rand_r(&seed) % 2,
+                                   .executed = rand_r(&seed) % 4 ? n - last : rand_r(&seed),
+                                   .remaining = last - at,
+                                   .span = &span,
+                                   .nspans = last > at,
+                                   .sample = &s,
+                                   .nsamples = (size_t)(rand_r(&seed) % 2),
+                                   .done = &d,
+                                   .ndone = (size_t)(rand_r(&seed) % 2)};
+            bool ticked = rand_r(&seed) % 3 == 0;
+            int ret;
+
+            out.n = 0;
+            now += rand_r(&seed) % (100 * MS);
+            ret = ticked ? lbp_balance_tick(b, now, &out) : lbp_balance_report(b, &r, now, &out);
+            ck_assert_msg(ret == 0 || ret == -EINVAL, "seed %u", round);
+            ck_assert_msg(!ticked || lbp_balance_wake_ns(b) > now, "seed %u", round);
+            for (size_t i = 0; i < out.n; i++) {
+                const struct lbp_action *a = &out.action[i];
+
+                if (a->type == LBP_FINAL)
+                    ck_assert_msg(a->pass == ++final, "seed %u", round);
+                if (a->type != LBP_MOVE)
+                    continue;
+                ck_assert_msg(a->epoch > epoch && a->rank < nranks && a->dest < nranks &&
+                                  a->rank != a->dest && a->first >= 0 && a->first < a->last &&
+                                  a->last <= n && a->pass == final + 1,
+                              "seed %u step %d", round, step);
+                epoch = a->epoch;
+            }
+        }
+        done();
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("balance");
+    TCase *t = tcase_create("balance");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, test_create);
+    tcase_add_test(t, test_join);
+    tcase_add_test(t, test_impossible);
+    tcase_add_loop_test(t, test_final_at_once, 0, 5);
+    tcase_add_loop_test(t, test_empty_loop, 0, 3);
+    tcase_add_test(t, test_move);
+    tcase_add_test(t, test_refused);
+    tcase_add_loop_test(t, test_partly, 0, 2);
+    tcase_add_test(t, test_final_waits);
+    tcase_add_test(t, test_silent);
+    tcase_add_test(t, test_any_reports);
+    suite_add_tcase(s, t);
+    runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

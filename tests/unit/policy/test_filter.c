@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of policy/filter.c, threshold.c, profit.c and period.c. */
+#include "policy/filter.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "policy/period.h"
+#include "policy/profit.h"
+#include "policy/threshold.h"
+
+#define MS INT64_C(1000000)
+
+static void feed(struct lbp_filter *f, double speed, int windows)
+{
+    for (int i = 0; i < windows; i++)
+        lbp_filter_add(f, speed * 50 * MS, 50 * MS);
+}
+
+START_TEST(test_first_window)
+{
+    struct lbp_filter f;
+
+    lbp_filter_init(&f, -1);
+    ck_assert(!lbp_filter_known(&f));
+    lbp_filter_add(&f, 1 * MS, 1 * MS); /* a quota's burst */
+    ck_assert(!lbp_filter_known(&f));
+    lbp_filter_add(&f, 0, 19 * MS);
+    ck_assert(lbp_filter_known(&f));
+    ck_assert_double_eq_tol(lbp_filter_value(&f), 0.05, 1e-9);
+    ck_assert_double_le(lbp_filter_error(&f), 1);
+}
+END_TEST
+
+START_TEST(test_bad)
+{
+    struct lbp_filter f;
+
+    lbp_filter_init(&f, -1);
+    lbp_filter_add(&f, NAN, 50 * MS);
+    lbp_filter_add(&f, INFINITY, 50 * MS);
+    lbp_filter_add(&f, -1, 50 * MS);
+    lbp_filter_add(&f, 1, 0);
+    lbp_filter_add(&f, 1, -5);
+    ck_assert(!lbp_filter_known(&f));
+    feed(&f, 0, 3);
+    ck_assert_double_eq(lbp_filter_value(&f), 0);
+    feed(&f, 0.5, 4);
+    ck_assert_double_ge(lbp_filter_value(&f), 0.4);
+}
+END_TEST
+
+/* A fall is half believed at once; a rise is not believed at first. */
+START_TEST(test_fall_before_rise)
+{
+    struct lbp_filter fall, rise;
+
+    lbp_filter_init(&fall, -1);
+    lbp_filter_init(&rise, -1);
+    feed(&fall, 0.4, 20);
+    feed(&rise, 0.4, 20);
+    feed(&fall, 0.2, 1);
+    feed(&rise, 0.8, 1);
+    ck_assert_double_eq_tol(lbp_filter_value(&fall), 0.3, 0.01);
+    ck_assert_int_eq(fall.state, LBP_FILTER_FALL1);
+    ck_assert_double_eq_tol(lbp_filter_value(&rise), 0.4, 0.001);
+    ck_assert_int_eq(rise.state, LBP_FILTER_RISE1);
+    feed(&fall, 0.2, 1);
+    feed(&rise, 0.8, 1);
+    ck_assert_double_le(lbp_filter_value(&fall), 0.22);
+    ck_assert_double_eq_tol(lbp_filter_value(&rise), 0.6, 0.01);
+    feed(&rise, 0.8, 1);
+    ck_assert_double_ge(lbp_filter_value(&rise), 0.75);
+}
+END_TEST
+
+/* One outlier up changes nothing that lasts. */
+START_TEST(test_outlier)
+{
+    struct lbp_filter f;
+
+    lbp_filter_init(&f, -1);
+    feed(&f, 0.4, 20);
+    feed(&f, 0.9, 1);
+    feed(&f, 0.4, 1);
+    ck_assert_int_eq(f.state, LBP_FILTER_STEADY);
+    ck_assert_double_eq_tol(lbp_filter_value(&f), 0.4, 0.001);
+}
+END_TEST
+
+/* Noise of a quota averages out: the error falls with the length of history. */
+START_TEST(test_noise)
+{
+    for (unsigned round = 1; round <= 50; round++) {
+        struct lbp_filter f;
+        unsigned seed = round;
+
+        lbp_filter_init(&f, -1);
+        for (int i = 0; i < 40; i++)
+            lbp_filter_add(&f, 0.4 * 50 * MS + (rand_r(&seed) % 2000 - 1000) * 1e-3 * 2.4 * MS,
+                           50 * MS);
+        ck_assert_msg(fabs(lbp_filter_value(&f) - 0.4) < 0.02, "seed %u: %f", round,
+                      lbp_filter_value(&f));
+        ck_assert_double_le(lbp_filter_error(&f), 0.01);
+    }
+}
+END_TEST
+
+START_TEST(test_fixed)
+{
+    struct lbp_filter f;
+
+    lbp_filter_init(&f, 0.8);
+    feed(&f, 1, 1);
+    feed(&f, 0, 1);
+    ck_assert_double_eq_tol(lbp_filter_value(&f), 0.8, 1e-9);
+    lbp_filter_init(&f, 0);
+    feed(&f, 1, 1);
+    feed(&f, 0.3, 1);
+    ck_assert_double_eq_tol(lbp_filter_value(&f), 0.3, 1e-9);
+}
+END_TEST
+
+START_TEST(test_threshold)
+{
+    struct lbp_threshold t;
+    int decisions = 0;
+
+    lbp_threshold_init(&t, 0.1, false);
+    ck_assert(lbp_threshold_pass(&t, 0.1, 0));
+    for (int i = 0; i < 100; i++)
+        ck_assert(!lbp_threshold_pass(&t, 0.099, 0)); /* the published fault */
+    lbp_threshold_init(&t, 0.1, true);
+    while (!lbp_threshold_pass(&t, 0.05, 0.01))
+        decisions++;
+    ck_assert_int_eq(decisions, 2); /* 0.1, 0.07, 0.049 */
+    ck_assert_double_eq(t.now, 0.1);
+    for (int i = 0; i < 100; i++)
+        ck_assert(!lbp_threshold_pass(&t, 0.02, 0.03)); /* within the noise */
+    for (int i = 0; i < 100; i++)
+        ck_assert(!lbp_threshold_pass(&t, 0, 0));
+    ck_assert_double_eq(t.now, 0.1);
+    lbp_threshold_init(&t, 0, true);
+    ck_assert(!lbp_threshold_pass(&t, 0, 0));
+    ck_assert(lbp_threshold_pass(&t, 0.001, 0));
+}
+END_TEST
+
+START_TEST(test_profit)
+{
+    struct lbp_profit p;
+
+    lbp_profit_init(&p, 0, 0);
+    ck_assert(lbp_profit_pays(&p, 0.1, 1e9, 1e6, 0));
+    ck_assert(lbp_profit_pays(&p, 0.1, 1e9, 1.9e8, 0)); /* more weight for the benefit */
+    ck_assert(!lbp_profit_pays(&p, 0.1, 1e9, 2.1e8, 0));
+    for (int i = 1; i <= 20; i++)
+        lbp_profit_changed(&p, i * 300 * MS);
+    ck_assert_double_eq_tol(p.stable_ns, 300e6, 30e6);
+    ck_assert(!lbp_profit_pays(&p, 0.1, 100e9, 1e8, 6000 * MS)); /* it will not last */
+    ck_assert(lbp_profit_pays(&p, 0.1, 100e9, 1e8, 9000 * MS));  /* it has lasted */
+    lbp_profit_changed(&p, 6000 * MS + 1);
+    ck_assert_int_eq(p.changed_ns, 6000 * MS); /* the same change, seen again */
+    for (int i = 0; i < 30; i++)
+        lbp_profit_moved(&p, 100, 5 * MS, MS / 2);
+    ck_assert_double_eq_tol(p.fixed_ns, 5e6, 1e5);
+    ck_assert_double_eq_tol(p.cpu_ns, 1e6, 1e5);
+    for (int i = 0; i < 30; i++)
+        lbp_profit_moved(&p, 1000000, 15 * MS, MS / 2);
+    ck_assert_double_eq_tol(lbp_profit_transfer_ns(&p, 2e6), 25e6, 1e6);
+}
+END_TEST
+
+START_TEST(test_period)
+{
+    ck_assert_int_eq(lbp_period(0, 0, 0, 0, 4), LBP_PERIOD_MIN_NS);
+    ck_assert_int_eq(lbp_period(20e6, 0, 1, 0, 4), 400 * MS);
+    ck_assert_int_eq(lbp_period(0, 1e9, 5, 0, 4), 200 * MS);
+    ck_assert_int_eq(lbp_period(0, 0, 1, 60e6, 4), 300 * MS);
+    ck_assert_int_eq(lbp_period(1e9, 1e12, 0, 1e9, 4), LBP_PERIOD_MAX_NS);
+    ck_assert_int_eq(lbp_period(0, 0, 1, 0, 2000), 2000 * MS);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("filter");
+    TCase *t = tcase_create("filter");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_test(t, test_first_window);
+    tcase_add_test(t, test_bad);
+    tcase_add_test(t, test_fall_before_rise);
+    tcase_add_test(t, test_outlier);
+    tcase_add_test(t, test_noise);
+    tcase_add_test(t, test_fixed);
+    tcase_add_test(t, test_threshold);
+    tcase_add_test(t, test_profit);
+    tcase_add_test(t, test_period);
+    suite_add_tcase(s, t);
+    runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
