@@ -104,6 +104,9 @@ slurm_plugstack_refresh() {
 slurm_env() {
   export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=eth0 OMPI_MCA_oob_tcp_if_include=eth0
   export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
+  # Slurm's default mixes two fence algorithms by message size; a rank may then leave MPI_Init while another still waits in
+  # its first fence, and that one dies of the early message (2 of 100 starts here on a loaded machine; none with one kind).
+  export SLURM_PMIX_FENCE=tree
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   export LB_BUILD=$build
   # Those that a surrounding job may have left would name another job.
