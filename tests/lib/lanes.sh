@@ -1,3 +1,142 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash disable=SC2154
-lanes_main() { fail 1 "not yet"; }
+# shellcheck shell=bash disable=SC2154,SC2034
+# ./run test: the lanes, what each came to, and the sum of them as the very last line.
+
+lanes_table="\
+check       gcc without a warning, make check: units, virtual time, fuzz corpora, the tree's rules
+clang       the whole tree by clang without a warning
+sanitizers  make check with the address and undefined-behaviour sanitizers
+cluster     tests/cluster: a real Slurm on this machine (root)
+fault       tests/fault: what breaks, and what must not (root)
+distcheck   the distribution builds, tests, installs and uninstalls
+tree        the tree's rules and arrows alone (part of check; runs only when named)"
+
+lanes_names() { awk '{ print $1 }' <<<"$lanes_table"; }
+
+# What the lane that runs has come to.
+lane_passed=0 lane_failed=0 lane_skipped=0 lane_reasons=()
+
+lane_pass() { lane_passed=$((lane_passed + 1)); }
+lane_fail() { lane_failed=$((lane_failed + 1)); }
+lane_skip() { # REASON
+  lane_skipped=$((lane_skipped + 1))
+  lane_reasons+=("$1")
+}
+
+# Read what automake's test driver wrote: LOG BUILDDIR STATUS
+lane_count_check() {
+  local log=$1 d=$2 st=$3 result name seen=0
+  while IFS=': ' read -r result name; do
+    seen=1
+    case $result in
+      PASS | XFAIL) lane_pass ;;
+      SKIP) lane_skip "$name: $(tail -n 1 "$d/${name%.sh}.log" 2>/dev/null | cut -c1-150)" ;;
+      FAIL | XPASS | ERROR)
+        lane_fail
+        printf '  %s: %s\n' "$result" "$name"
+        mkdir -p "$build/log/failed"
+        cp "$d/${name%.sh}.log" "$build/log/failed/$(basename "$d").${name//\//.}.log" 2>/dev/null || true
+        tail -n 25 "$d/${name%.sh}.log" 2>/dev/null | sed 's/^/    /'
+        ;;
+    esac
+  done < <(grep -E '^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): ' "$log" | grep -v '^ERROR: .*exit' || true)
+  # A make that failed without a failed test has failed all the same; so has one that ran none.
+  if [ $seen = 0 ] || { [ "$st" != 0 ] && [ $lane_failed = 0 ]; }; then
+    lane_fail
+    tail -n 30 "$log" | sed 's/^/    /'
+  fi
+}
+
+# Waits in tests are for tests that hang, not for a machine that is busy.
+export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-10}
+
+lane_make_check() { # NAME DIR
+  local log=$build/log/$1.check.log st=0 t0=$SECONDS
+  printf '%s: make check\n' "$1"
+  make -C "$2" -k -j"$build_jobs" check >"$log" 2>&1 </dev/null || st=$?
+  lane_count_check "$log" "$2" $st
+  printf '%s: make check: %d passed, %d failed, %d skipped (%d s), log: %s\n' "$1" $lane_passed $lane_failed $lane_skipped \
+    $((SECONDS - t0)) "$log"
+}
+
+lane_check() {
+  if build_main; then lane_make_check check "$build"; else lane_fail; fi
+}
+
+lane_clang() {
+  command -v clang >/dev/null || { lane_skip "clang is not installed"; return; }
+  if build_tree clang "$build/test/clang" --enable-werror CC=clang CXX=clang++ &&
+    step "clang: make the tests" "$build/log/clang.tests.log" make -C "$build/test/clang" -j"$build_jobs" check TESTS=; then
+    lane_pass
+  else
+    lane_fail
+  fi
+}
+
+lane_sanitizers() {
+  if build_tree sanitizers "$build/test/sanitizers" --enable-werror --enable-sanitizers; then
+    lane_make_check sanitizers "$build/test/sanitizers"
+  else
+    lane_fail
+  fi
+}
+
+lane_tap() { # FOLDER
+  local tests=() t out=$build/log/$1.tap.log
+  for t in "$top/tests/$1"/*.t; do
+    if [ -x "$t" ]; then tests+=("$t"); fi
+  done
+  [ ${#tests[@]} != 0 ] || { lane_skip "tests/$1 has no tests"; return; }
+  build_main || { lane_fail; return; }
+  printf '%s:\n' "$1"
+  "$top/tests/lib/tap-run" "$build/log" "${tests[@]}" 2>&1 | tee "$out" || true
+  read -r lane_passed _ lane_failed _ lane_skipped _ < <(tail -n 1 "$out" | tr -d ,)
+  mapfile -t lane_reasons < <(sed -n -e 's/^    skipped: //p' -e 's/^  \([^ ]*\.t\): .* [1-9][0-9]* skipped: \(.*\) ([0-9]* s)$/\1: \2/p' "$out")
+}
+lane_cluster() { lane_tap cluster; }
+lane_fault() { lane_tap fault; }
+
+lane_tree() {
+  local t
+  for t in arrows style; do
+    if step "tree: $t" "$build/log/tree.$t.log" "$top/tests/$t/test.sh"; then lane_pass; else lane_fail; fi
+  done
+}
+
+lane_distcheck() {
+  build_main || { lane_fail; return; }
+  if step "distcheck" "$build/log/distcheck.log" make -C "$build" -j"$build_jobs" distcheck; then lane_pass; else lane_fail; fi
+}
+
+lanes_main() { # [LANE...]
+  local lane st t0 all_passed=0 all_failed=0 all_skipped=0 table=() reasons=() r verdict
+  case ${1:-} in
+    --list) printf '%s\n' "$lanes_table"; return 0 ;;
+    -*) fail 2 "test: '$1'? --list, or names of lanes" ;;
+  esac
+  for lane in "$@"; do
+    lanes_names | grep -qx -- "$lane" || fail 2 "no lane '$lane'; there are: $(lanes_names | tr '\n' ' ')"
+  done
+  # shellcheck disable=SC2046
+  [ $# -gt 0 ] || set -- $(lanes_names | grep -vx tree)
+  packages_need build test cluster
+  for lane in "$@"; do
+    lane_passed=0 lane_failed=0 lane_skipped=0 lane_reasons=() t0=$SECONDS st=passed
+    "lane_$lane"
+    if [ $lane_failed != 0 ]; then st=FAILED; elif [ $lane_passed = 0 ]; then st=skipped; fi
+    verdict=$(printf '%-11s %-8s %4d passed %3d failed %3d skipped  %4d s' "$lane" $st $lane_passed $lane_failed $lane_skipped $((SECONDS - t0)))
+    case $st in
+      FAILED) verdict=$say_red$verdict$say_plain ;;
+      skipped) verdict=$say_yellow$verdict$say_plain ;;
+    esac
+    table+=("$verdict")
+    for r in "${lane_reasons[@]}"; do reasons+=("$lane: $r"); done
+    all_passed=$((all_passed + lane_passed)) all_failed=$((all_failed + lane_failed)) all_skipped=$((all_skipped + lane_skipped))
+  done
+  printf '\n'
+  printf '%s\n' "${table[@]}"
+  [ ${#reasons[@]} = 0 ] || printf 'skipped: %s\n' "${reasons[@]}"
+  [ $all_failed = 0 ] || printf 'logs: %s\n' "$build/log"
+  printf '%d passed, %d failed, %d skipped\n' $all_passed $all_failed $all_skipped
+  [ $all_failed = 0 ]
+}

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cases.h"
+#include "tests/sim/cases.h"
 
 #define ROUNDS 2000
 
