@@ -7,3 +7,4 @@ tests_unit_examples_test_cplusplus_SOURCES = tests/unit/examples/test_cplusplus.
 tests_unit_examples_test_cplusplus_CXXFLAGS = -std=gnu++11 -Wall -Wextra -Wold-style-cast -Wshadow $(LB_SANITIZE)
 tests_unit_examples_test_cplusplus_LDFLAGS = $(EX_LINK)
 tests_unit_examples_test_cplusplus_LDADD = liblb.la
+EXTRA_DIST += tests/cluster/30-examples.t

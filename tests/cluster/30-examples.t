@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The examples on a real cluster of unequal hosts: under srun, srun --lb and mpirun each gives what its plain serial form
+# gives, for any number of iterations; every iteration of the benchmarks' loop is run once, its rows unharmed.
+. "$(dirname "$0")/../lib/tap.sh"
+need_build examples/matmul examples/primes examples/denoise examples/minimal examples/plain bench/cpuloop
+need_cluster 4
+
+examples=$LB_BUILD/examples
+photo=/usr/share/matplotlib/mpl-data/sample_data/grace_hopper.jpg
+for i in 1 2 3; do cluster speed n$i .4; done
+cluster speed n4 .133
+
+has_lb=
+cluster head srun --lb=help >/dev/null 2>&1 && has_lb=yes
+
+# How to start np ranks; $1 is one of these names.  Slurm 22.05's PMIx servers connect to one another directly, and now and
+# then refuse an ordinary user's: "Munge decode failed: Unauthorized credential".  The job then hangs in MPI_Init, whatever
+# it links: so not directly here.
+launch() { # HOW NP PROGRAM OPTION...
+  local how=$1 np=$2
+  local -a srun=(timeout -k 5 120 env SLURM_PMIX_DIRECT_CONN=false srun --mpi=pmix)
+  local -a mpirun=(mpirun --oversubscribe -np "$np")
+  shift 2
+  case $how in
+    srun) cluster user "${srun[@]}" -N"$np" -n"$np" "$@" ;;
+    srun--lb) cluster user "${srun[@]}" -N"$np" -n"$np" --lb "$@" ;;
+    srun--lb-more-ranks) cluster user "${srun[@]}" -N2 -n"$np" --overcommit --lb "$@" ;;
+    mpirun) cluster user timeout -k 5 120 env LB_BALANCER="$LB_BUILD/lb-balancer" "${mpirun[@]}" "$@" ;;
+    mpirun-static) cluster user timeout -k 5 120 env LB_POLICY=off "${mpirun[@]}" "$@" ;;
+  esac
+}
+
+# The checksum line of a launch, in $tap_tmp/launched with what else it said.
+checksum_of() { # HOW NP PROGRAM OPTION...
+  launch "$@" </dev/null >"$tap_tmp/launched" 2>"$tap_tmp/launched.err" || { cat "$tap_tmp/launched.err"; return 1; }
+  grep '^checksum=' "$tap_tmp/launched"
+}
+
+same() { # HOW NP PROGRAM OPTION...
+  local how=$1 np=$2 program=$3 want got
+  shift 3
+  want=$("$examples/$program" --serial "$@" | grep '^checksum=')
+  got=$(checksum_of "$how" "$np" "$examples/$program" "$@") || true
+  is "$got" "$want" "$how -n$np $program $*"
+}
+
+hows="srun mpirun-static"
+if [ -n "$has_lb" ] && [ -x "$LB_BUILD/lb-balancer" ]; then
+  hows="$hows srun--lb mpirun"
+else
+  skip "srun --lb" "the plugin or lb-balancer is not built"
+fi
+
+for how in $hows; do
+  few="0 1 3 4 5"
+  [[ $how == srun* ]] || few="1 5"
+  for n in $few 150; do same "$how" 4 matmul --n "$n"; done
+  for n in $few; do same "$how" 4 primes --limit "$n" --block 1; done
+  same "$how" 4 primes --limit 60000 --block 100
+  if [ -r $photo ]; then
+    for n in $few 90; do same "$how" 4 denoise --width 120 --search 3 --height "$n"; done
+  else
+    skip "$how denoise" "$photo is missing (Debian: python-matplotlib-data)"
+  fi
+  same "$how" 1 matmul --n 20
+  same "$how" 3 primes --limit 5000 --block 50
+done
+
+# Enough work that rows move: the result must be the same all the same, and rows must have moved.
+if [[ $hows == *srun--lb* ]]; then
+  same srun--lb 4 primes --limit 1500000 --report
+  like "$(cat "$tap_tmp/launched")" 'run .* moves=[1-9]' "iterations moved in that run"
+  same srun--lb 4 matmul --n 700 --report
+  like "$(cat "$tap_tmp/launched")" 'run .* moves=[1-9]' "rows moved in that run"
+  same srun--lb-more-ranks 5 primes --limit 100000 --block 20
+
+  checks() { # WHAT CPULOOP-OPTION...: nothing missing, nothing twice, no row damaged
+    local what=$1
+    shift
+    launch srun--lb 4 "$LB_BUILD/bench/cpuloop" "$@" </dev/null >"$tap_tmp/launched" 2>"$tap_tmp/launched.err" || cat "$tap_tmp/launched.err"
+    like "$(cat "$tap_tmp/launched")" 'missing=0 duplicated=0 corrupt=0 .*balanced_ranks=4' "$what"
+  }
+  for n in 0 1 3 4 5; do checks "each of $n iterations once" --iterations=$n --ms 5; done
+  checks "each iteration once, with rows that move" --iterations=1500
+  checks "each iteration once in each of 8 passes" --iterations=100 --passes=8
+  checks "each iteration once, front-loaded" --iterations=1000 --ms=.5 --shape=front
+  like "$(launch srun--lb 4 "$examples/minimal" 2>&1 </dev/null)" 'the root of 144 is 12' "the shortest program"
+  like "$(launch srun--lb 4 "$examples/plain" 2>&1 </dev/null)" 'sum=499999500000' "a program that knows nothing of lb.h"
+fi
+done_testing
