@@ -15,9 +15,9 @@
 
 #include "examples/aid.h"
 
-enum { MAX_CALLS = 2000000 };
+enum { MAX_BATCHES = 200000, BATCH = 64 };
 
-static int64_t iterations = 20000000, work = 20;
+static int64_t iterations = 4000000, work = 20;
 
 static const struct ex_option options[] = {
     {"iterations", EX_INT, &iterations, 1, INT64_C(1) << 40, "of the loop"},
@@ -69,50 +69,61 @@ static int64_t hooks_of(const lb_loop *l)
     return lb_loop_stats(l, &s) == 0 ? s.hooks : 0;
 }
 
+/* Do the iterations of a chunk. */
+static uint64_t compute(uint64_t x, int64_t first, int64_t last)
+{
+    for (int64_t i = first; i < last; i++)
+        for (int64_t k = 0; k < work; k++)
+            x = x * UINT64_C(6364136223846793005) + (uint64_t)i;
+    return x;
+}
+
+/* A pass: the time of each quiet batch to ret_ns, in all, clock included.  Returns how many there are. */
+static int64_t time_batches(lb_loop *l, int32_t *ret_ns, int64_t *ret_calls)
+{
+    int64_t first[BATCH], last[BATCH], batches = 0;
+    uint64_t x = 1;
+    int more = 1;
+
+    *ret_calls = 0;
+    while (more) {
+        int64_t before = hooks_of(l), began = now_ns(), took;
+        int n = 0;
+
+        while (n < BATCH && (more = lb_loop_next(l, &first[n], &last[n])))
+            n++;
+        took = now_ns() - began;
+        if (n == BATCH && hooks_of(l) == before && batches < MAX_BATCHES)
+            ret_ns[batches++] = (int32_t)(took < INT32_MAX ? took : INT32_MAX);
+        *ret_calls += n;
+        for (int i = 0; i < n; i++)
+            x = compute(x, first[i], last[i]);
+    }
+    sink = x;
+    return batches;
+}
+
 int main(int argc, char **argv)
 {
-    int32_t *quiet = malloc(MAX_CALLS * sizeof *quiet);
-    int64_t calls = 0, quiet_calls = 0, first, last, hooks, before;
+    int32_t *ns = malloc(MAX_BATCHES * sizeof *ns);
+    int64_t calls, batches;
     int32_t clock_ns;
-    uint64_t x = 1;
-    int more;
 
     ex_options(argc, argv, "time the calls of lb_loop_next", options);
     MPI_Init(&argc, &argv);
-    if (!quiet)
+    if (!ns)
         MPI_Abort(MPI_COMM_WORLD, 1);
     lb_ctx *ctx = lb_init();
     lb_loop *l = lb_loop_open(ctx, "hook", iterations);
     clock_ns = clock_cost_ns();
-    before = hooks_of(l);
-    do {
-        int64_t began = now_ns();
-
-        more = lb_loop_next(l, &first, &last);
-        int64_t took = now_ns() - began;
-
-        hooks = hooks_of(l);
-        calls++;
-        if (hooks == before && more && quiet_calls < MAX_CALLS)
-            quiet[quiet_calls++] = (int32_t)(took < INT32_MAX ? took : INT32_MAX);
-        before = hooks;
-        for (int64_t i = first; more && i < last; i++)
-            for (int64_t k = 0; k < work; k++)
-                x = x * UINT64_C(6364136223846793005) + (uint64_t)i;
-    } while (more);
-    sink = x;
-    if (lb_rank(ctx) == 0) {
-        int32_t median = median_of(quiet, quiet_calls);
-
-        printf("hook hook_ns=%d calls=%" PRId64 " quiet_calls=%" PRId64 " clock_ns=%d\n",
-               median < 0          ? -1
-               : median > clock_ns ? (int)(median - clock_ns)
-                                   : 0,
-               calls, quiet_calls, clock_ns);
-    }
+    batches = time_batches(l, ns, &calls);
+    if (lb_rank(ctx) == 0)
+        printf("hook hook_ns=%.1f calls=%" PRId64 " quiet_calls=%" PRId64 " clock_ns=%d\n",
+               batches ? (double)(median_of(ns, batches) - clock_ns) / BATCH : -1.0, calls,
+               batches * BATCH, clock_ns);
     lb_loop_close(l);
     lb_finalize(ctx);
     MPI_Finalize();
-    free(quiet);
+    free(ns);
     return 0;
 }
