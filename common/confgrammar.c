@@ -17,7 +17,7 @@ static struct {
 } reading;
 
 /* The first mistake is what is told; libconfuse may follow up with one of its own. */
-static void on_error(cfg_t *cfg, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void on_error(cfg_t *cfg, const char *fmt, va_list ap)
 {
     char text[LBX_ERROR_TEXT_MAX];
 

@@ -31,7 +31,8 @@ ok() { # TEXT COMMAND...
 [ -e "$so" ] || skip_all "$so is not built"
 
 tmp=$(mktemp -d) || exit 1
-cl() { "$tool" -i plugin "$@"; }
+instance=p$$ # no one else has it
+cl() { "$tool" -i "$instance" "$@"; }
 finish() {
   [ -z "${served:-}" ] || kill "$served" 2>/dev/null
   cl down >"$tmp/down" 2>&1 || cat "$tmp/down"
