@@ -26,7 +26,9 @@
 #define NAP_NS (100 * LBX_NS_PER_US)
 #define NAP_LONG_NS (200 * LBX_NS_PER_US)
 #define LONG_NS (5 * LBX_NS_PER_MS)
-#define GROWTH 8 /* a chunk is at most so many times as large as the one before */
+#define LINGER_NS (2 * LBX_NS_PER_MS)
+#define LINGER_SHARE 20 /* of a chunk's time at most a twentieth */
+#define GROWTH 8        /* a chunk is at most so many times as large as the one before */
 
 static bool is_balanced(const struct lb_loop *l)
 {
@@ -177,6 +179,24 @@ static bool wait_for_more(struct lb_loop *l)
     return l->remaining_count > 0;
 }
 
+/*
+ * Rows move on only while their source is in the library.  Where the next chunk is long, stay a
+ * moment: who waits for them would else wait for all of it.
+ */
+static void linger(struct lb_loop *l)
+{
+    int64_t since_ns = lbx_clock_mono_ns(), now_ns = since_ns;
+    double most_ns = l->iteration_wall_ns * (double)l->granted / LINGER_SHARE;
+
+    if (most_ns > LINGER_NS)
+        most_ns = LINGER_NS;
+    while ((double)(now_ns - since_ns) < most_ns && lbc_exchange_sending(l)) {
+        lbc_pass_pause(l->ctx, SPIN_NS);
+        now_ns = lbx_clock_mono_ns();
+        lbc_exchange_poll(l->ctx, now_ns);
+    }
+}
+
 /* A call that cannot be answered from what was granted before. */
 static int hook(struct lb_loop *l, int64_t *first, int64_t *last)
 {
@@ -189,8 +209,10 @@ static int hook(struct lb_loop *l, int64_t *first, int64_t *last)
         begin_pass(l, now_ns);
     if (is_balanced(l)) {
         lbc_exchange_poll(l->ctx, now_ns);
-        if (l->remaining_count > 0)
+        if (l->remaining_count > 0) {
+            linger(l);
             lbc_report_if_due(l, now_ns);
+        }
     }
     more = l->remaining_count > 0 || (is_balanced(l) && wait_for_more(l));
     if (more)

@@ -6,7 +6,8 @@
 
 #include "common/clock.h"
 
-#define GROWTH 8.0 /* a new estimate is believed at once up to this factor */
+#define DRY_AGAIN_NS (2 * LBX_NS_PER_S) /* a rank that waits is heard of all the same */
+#define GROWTH 8.0                      /* a new estimate is believed at once up to this factor */
 
 void lbc_report_open(struct lb_loop *l)
 {
@@ -100,7 +101,7 @@ static void send_report(struct lb_loop *l, int64_t now_ns)
     l->told_dry |= dry;
     l->told_low |= low;
     l->reported = true;
-    l->report_ns = now_ns + l->period_ns;
+    l->report_ns = now_ns + (dry ? DRY_AGAIN_NS : l->period_ns);
 }
 
 void lbc_report_sample(struct lb_loop *l, int64_t first, int64_t last, int64_t wall_ns,

@@ -10,6 +10,7 @@
 
 #include "libclient/ctx.h"
 #include "libclient/lb.h"
+#include "tests/unit/libclient/fault.h"
 #include "tests/unit/libclient/world.h"
 
 #define LOOPS_MAX 4
@@ -126,6 +127,7 @@ static void run_loop(struct member *m, lb_ctx *ctx, int loop)
     for (int k = 0; lb_loop_owned(l, k, &first, &last); k++)
         for (int64_t i = first; i < last; i++)
             narrow[i] = wide[i * WIDE] = wide[i * WIDE + WIDE - 1] = expected(i, 0);
+    fault_arm(j->seed + (uint64_t)m->rank, j->fail_memory);
     for (int p = 0; p < j->passes; p++) {
         run_pass(m, l, loop, p, narrow, wide);
         if (j->leave_early && p == j->passes - 1)
@@ -133,6 +135,7 @@ static void run_loop(struct member *m, lb_ctx *ctx, int loop)
         if (p % 2 == 1 && j->balanced)
             check_collected(m, l, narrow, wide, p + 1);
     }
+    fault_arm(0, 0);
     if (!j->leave_early) {
         count_owned(m, l, loop);
         if (lb_loop_array(l, narrow, 8) != -EBUSY)

@@ -17,10 +17,11 @@ struct job {
     uint64_t seed;
     bool balanced;
     enum mind_end end;
-    int after;         /* messages until the balancer's end */
-    int fail_sends;    /* see world_fail_sends */
-    bool leave_early;  /* some ranks break out of the last pass and close */
-    bool uneven_first; /* random weights */
+    int after;            /* messages until the balancer's end */
+    int fail_sends;       /* see world_fail_sends */
+    unsigned fail_memory; /* see fault_arm */
+    bool leave_early;     /* some ranks break out of the last pass and close */
+    bool uneven_first;    /* random weights */
     int64_t test_chunk;
 };
 

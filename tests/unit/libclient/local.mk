@@ -1,8 +1,10 @@
 # Tests of libclient/: ranks as threads, see world.h, and a balancer out of its mind, see mind.h.
-EXTRA_DIST += tests/unit/libclient/world.h tests/unit/libclient/mind.h tests/unit/libclient/job.h
+EXTRA_DIST += tests/unit/libclient/fault.h tests/unit/libclient/world.h tests/unit/libclient/mind.h tests/unit/libclient/job.h
 
 check_PROGRAMS += tests/unit/libclient/test_coverage
 tests_unit_libclient_test_coverage_SOURCES = tests/unit/libclient/test_coverage.c \
-	tests/unit/libclient/job.c tests/unit/libclient/mind.c tests/unit/libclient/world.c
+	tests/unit/libclient/fault.c tests/unit/libclient/job.c tests/unit/libclient/mind.c tests/unit/libclient/world.c
 tests_unit_libclient_test_coverage_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_coverage_LDADD = libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_coverage_LDFLAGS = $(LB_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/unit/libclient/fault.h"
 #include "tests/unit/libclient/job.h"
 #include "tests/unit/libclient/world.h"
 
@@ -126,6 +127,25 @@ START_TEST(test_sends_fail)
 }
 END_TEST
 
+/* Without memory moves are refused or come later, and the balancer may be lost; iterations are not. */
+START_TEST(test_memory_runs_out)
+{
+    int64_t before = fault_count();
+    struct job j = {.size = 3,
+                    .loops = 2,
+                    .passes = 4,
+                    .n = 300,
+                    .balanced = true,
+                    .fail_memory = 1U << (_i + 1),
+                    .seed = first_seed() * 13000 + (uint64_t)_i};
+    struct job_result r = job_run(&j);
+
+    expect_right(&j, &r);
+    if (_i < 4) /* rarer ones may not come about */
+        ck_assert_int_gt(fault_count(), before);
+}
+END_TEST
+
 /* Who leaves a pass early loses what it had; but nobody waits for ever, and nothing runs twice. */
 START_TEST(test_leaves_early)
 {
@@ -173,6 +193,7 @@ int main(void)
     tcase_add_loop_test(tc, test_balanced, 0, SIZES);
     tcase_add_loop_test(tc, test_balancer_ends, 0, 12);
     tcase_add_loop_test(tc, test_sends_fail, 0, 4);
+    tcase_add_loop_test(tc, test_memory_runs_out, 0, 7);
     tcase_add_loop_test(tc, test_leaves_early, 0, 6);
     tcase_add_loop_test(tc, test_small_chunks, 0, 3);
     suite_add_tcase(suite, tc);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/libclient/fault.h"
+
 #define BARRIERS_MAX 100000
 #define DELAY 4 /* polls at most that a step of a transfer takes longer than it must */
 
@@ -67,6 +69,19 @@ static struct rank *of(struct lbc_transport *t)
     return (struct rank *)t;
 }
 
+/* What the world needs for itself is not what the tests take away. */
+static void enter(struct world *w)
+{
+    fault_pause();
+    pthread_mutex_lock(&w->lock);
+}
+
+static void leave(struct world *w)
+{
+    pthread_mutex_unlock(&w->lock);
+    fault_resume();
+}
+
 static size_t sum_bytes(const struct lbc_segment *s, size_t n)
 {
     size_t sum = 0;
@@ -99,9 +114,9 @@ static int world_send(struct lbc_transport *t, int dest, const void *header, siz
     struct world *w = of(t)->world;
     struct message *m, **end;
 
-    pthread_mutex_lock(&w->lock);
+    enter(w);
     if (w->fail_every > 0 && ++w->sends % w->fail_every == 0) {
-        pthread_mutex_unlock(&w->lock);
+        leave(w);
         return -ENOMEM;
     }
     m = calloc(1, sizeof(*m));
@@ -123,9 +138,9 @@ static int world_send(struct lbc_transport *t, int dest, const void *header, siz
     for (end = &w->rank[dest].queue; *end; end = &(*end)->next)
         ;
     *end = m;
-    pthread_mutex_unlock(&w->lock);
     *ret_send = malloc(sizeof(**ret_send));
     (*ret_send)->m = m;
+    leave(w);
     return 0;
 }
 
@@ -135,7 +150,7 @@ static int world_send_test(struct lbc_transport *t, struct lbc_send *s)
     struct message *m = s->m;
     int done;
 
-    pthread_mutex_lock(&w->lock);
+    enter(w);
     done = m->taken && (m->buffered || m->received) && m->delay_send-- <= 0;
     if (done) {
         m->source_done = true;
@@ -143,7 +158,7 @@ static int world_send_test(struct lbc_transport *t, struct lbc_send *s)
         if (m->dest_done)
             free_message(w, m);
     }
-    pthread_mutex_unlock(&w->lock);
+    leave(w);
     return done;
 }
 
@@ -154,7 +169,7 @@ static int world_probe(struct lbc_transport *t, void *header, size_t *ret_header
     struct message *m;
     int there = 0;
 
-    pthread_mutex_lock(&r->world->lock);
+    enter(r->world);
     m = r->queue;
     if (m && m->delay_header-- <= 0) {
         r->queue = m->next;
@@ -166,7 +181,7 @@ static int world_probe(struct lbc_transport *t, void *header, size_t *ret_header
         (*ret_recv)->m = m;
         there = 1;
     }
-    pthread_mutex_unlock(&r->world->lock);
+    leave(r->world);
     return there;
 }
 
@@ -175,6 +190,8 @@ static int world_recv(struct lbc_transport *t, struct lbc_recv *recv,
 {
     (void)t;
     recv->m->into = calloc(n + 1, sizeof(*segment));
+    if (!recv->m->into)
+        return -ENOMEM;
     memcpy(recv->m->into, segment, n * sizeof(*segment));
     recv->m->ninto = n;
     return 0;
@@ -195,7 +212,7 @@ static int world_recv_test(struct lbc_transport *t, struct lbc_recv *recv)
     struct message *m = recv->m;
     int done = 0;
 
-    pthread_mutex_lock(&w->lock);
+    enter(w);
     if (m->delay_recv-- <= 0) {
         done = m->ninto == m->nsegments &&
                        sum_bytes(m->into, m->ninto) == sum_bytes(m->segment, m->nsegments)
@@ -206,7 +223,7 @@ static int world_recv_test(struct lbc_transport *t, struct lbc_recv *recv)
         m->received = true;
         end_receiving(w, recv);
     }
-    pthread_mutex_unlock(&w->lock);
+    leave(w);
     return done;
 }
 
@@ -214,18 +231,18 @@ static void world_recv_drop(struct lbc_transport *t, struct lbc_recv *recv)
 {
     struct world *w = of(t)->world;
 
-    pthread_mutex_lock(&w->lock);
+    enter(w);
     end_receiving(w, recv);
-    pthread_mutex_unlock(&w->lock);
+    leave(w);
 }
 
 static int world_barrier_start(struct lbc_transport *t)
 {
     struct rank *r = of(t);
 
-    pthread_mutex_lock(&r->world->lock);
+    enter(r->world);
     r->world->entered[r->barriers++]++;
-    pthread_mutex_unlock(&r->world->lock);
+    leave(r->world);
     return 0;
 }
 
@@ -234,9 +251,9 @@ static int world_barrier_test(struct lbc_transport *t)
     struct rank *r = of(t);
     int done;
 
-    pthread_mutex_lock(&r->world->lock);
+    enter(r->world);
     done = r->world->entered[r->barriers - 1] == r->world->size;
-    pthread_mutex_unlock(&r->world->lock);
+    leave(r->world);
     return done;
 }
 
@@ -245,7 +262,7 @@ static int world_allgather(struct lbc_transport *t, const double *values, int n,
     struct world *w = of(t)->world;
     int round;
 
-    pthread_mutex_lock(&w->lock);
+    enter(w);
     round = w->gather_round;
     w->gathered = realloc(w->gathered, (size_t)(w->size * n) * sizeof(*values));
     memcpy(w->gathered + t->rank * n, values, (size_t)n * sizeof(*values));
@@ -257,7 +274,7 @@ static int world_allgather(struct lbc_transport *t, const double *values, int n,
     while (round == w->gather_round)
         pthread_cond_wait(&w->changed, &w->lock);
     memcpy(ret_values, w->gathered, (size_t)(w->size * n) * sizeof(*values));
-    pthread_mutex_unlock(&w->lock);
+    leave(w);
     return 0;
 }
 
