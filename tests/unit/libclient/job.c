@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "libclient/ctx.h"
 #include "libclient/lb.h"
 #include "tests/unit/libclient/fault.h"
@@ -15,7 +16,7 @@
 
 #define LOOPS_MAX 4
 #define PASSES_MAX 8
-#define WIDE 700 /* words in a row of the wide array: more than a page */
+#define WIDE 1100 /* words in a row of the wide array: its middle is in a page of its own */
 
 struct shared {
     const struct job *job;
@@ -43,6 +44,21 @@ static uint64_t expected(int64_t i, int passes)
     return v;
 }
 
+static void fill(uint64_t *narrow, uint64_t *wide, int64_t i, int passes)
+{
+    uint64_t *row = wide + i * WIDE;
+
+    narrow[i] = row[0] = row[WIDE / 2] = row[WIDE - 1] = expected(i, passes);
+}
+
+static bool is_right(const uint64_t *narrow, const uint64_t *wide, int64_t i, int passes)
+{
+    const uint64_t *row = wide + i * WIDE;
+    uint64_t v = expected(i, passes);
+
+    return narrow[i] == v && row[0] == v && row[WIDE / 2] == v && row[WIDE - 1] == v;
+}
+
 static void add(int64_t *sum, int64_t n)
 {
     __atomic_fetch_add(sum, n, __ATOMIC_RELAXED);
@@ -54,10 +70,9 @@ static void execute(struct member *m, int loop, int pass, uint64_t *narrow, uint
     struct shared *s = m->shared;
 
     __atomic_fetch_add(&s->runs[loop][pass][i], 1, __ATOMIC_RELAXED);
-    if (narrow[i] != expected(i, pass) || wide[i * WIDE] != expected(i, pass) ||
-        wide[i * WIDE + WIDE - 1] != expected(i, pass))
+    if (!is_right(narrow, wide, i, pass))
         add(&s->result.bad_rows, 1);
-    narrow[i] = wide[i * WIDE] = wide[i * WIDE + WIDE - 1] = expected(i, pass + 1);
+    fill(narrow, wide, i, pass + 1);
 }
 
 static void check_collected(struct member *m, lb_loop *l, uint64_t *narrow, uint64_t *wide,
@@ -69,8 +84,7 @@ static void check_collected(struct member *m, lb_loop *l, uint64_t *narrow, uint
     if (lb_loop_collect(l, wide, root) != 0 || lb_loop_collect(l, narrow, root) != 0)
         add(&s->result.errors, 1);
     for (int64_t i = 0; m->rank == root && i < s->job->n; i++)
-        if (narrow[i] != expected(i, passes) || wide[i * WIDE] != expected(i, passes) ||
-            wide[i * WIDE + WIDE - 1] != expected(i, passes))
+        if (!is_right(narrow, wide, i, passes))
             add(&s->result.bad_rows, 1);
 }
 
@@ -119,6 +133,7 @@ static void run_loop(struct member *m, lb_ctx *ctx, int loop)
     uint64_t *narrow = lb_array_alloc(ctx, j->n, sizeof(*narrow));
     uint64_t *wide = lb_array_alloc(ctx, j->n, WIDE * sizeof(*wide));
     lb_loop *l = lb_loop_open(ctx, "test", j->n);
+    uint64_t random = j->seed * 7 + (uint64_t)(m->rank * 10 + loop);
     int64_t first, last;
 
     if (!l || !narrow || !wide || lb_loop_array(l, narrow, sizeof(*narrow)) ||
@@ -126,12 +141,14 @@ static void run_loop(struct member *m, lb_ctx *ctx, int loop)
         abort();
     for (int k = 0; lb_loop_owned(l, k, &first, &last); k++)
         for (int64_t i = first; i < last; i++)
-            narrow[i] = wide[i * WIDE] = wide[i * WIDE + WIDE - 1] = expected(i, 0);
+            fill(narrow, wide, i, 0);
     fault_arm(j->seed + (uint64_t)m->rank, j->fail_memory);
     for (int p = 0; p < j->passes; p++) {
         run_pass(m, l, loop, p, narrow, wide);
         if (j->leave_early && p == j->passes - 1)
             break;
+        if (world_random(&random, 3) == 0) /* the others are ahead then */
+            lbx_clock_sleep_ns(2 * LBX_NS_PER_MS);
         if (p % 2 == 1 && j->balanced)
             check_collected(m, l, narrow, wide, p + 1);
     }

@@ -33,6 +33,8 @@ struct loop {
     size_t nspans[RANKS_MAX];
     int64_t final;
     uint64_t epoch;
+    struct lbw_move last; /* told */
+    int last_source;
     int budget; /* moves until it has had enough of this pass */
 };
 
@@ -114,7 +116,24 @@ static void tell_move(struct mind *m, uint32_t id)
         break;
     }
     m->sums.moves_told++;
+    l->last = *move;
+    l->last_source = source;
     send_to(m, source, &msg);
+}
+
+/* What came to a rank shall go back to where it was before that rank knows that it is gone. */
+static void tell_back(struct mind *m, uint32_t id, int rank, uint64_t epoch)
+{
+    struct loop *l = &m->loop[id];
+    struct lbw_rank_msg msg = {.type = LBW_MOVE};
+
+    if (l->last.epoch != epoch || l->last.dest != (uint32_t)rank || pick(m, 2))
+        return;
+    msg.u.move = l->last;
+    msg.u.move.epoch = ++l->epoch;
+    msg.u.move.dest = (uint32_t)l->last_source;
+    m->sums.moves_told++;
+    send_to(m, rank, &msg);
 }
 
 static void tell_instruct(struct mind *m, uint32_t id, int rank)
@@ -170,6 +189,8 @@ static void take_report(struct mind *m, int rank, const struct lbw_report *r)
     for (size_t i = 0; i < r->ndone; i++) {
         m->sums.sent += r->done[i].role == LBW_SENT;
         m->sums.received += r->done[i].role == LBW_RECEIVED;
+        if (r->done[i].role == LBW_RECEIVED)
+            tell_back(m, r->loop, rank, r->done[i].epoch);
         m->sums.refused += r->done[i].role == LBW_REFUSED;
     }
     for (size_t i = 0; i < r->nsamples; i++)
@@ -179,7 +200,7 @@ static void take_report(struct mind *m, int rank, const struct lbw_report *r)
     if (pick(m, 6) == 0)
         tell_instruct(m, r->loop, rank);
     l->budget--;
-    if (pick(m, 2) == 0 && r->pass > l->final)
+    if (pick(m, 2) == 0 && (r->pass > l->final || pick(m, 4) == 0)) /* after FINAL: refused */
         tell_move(m, r->loop);
     tell_final(m, r->loop);
 }

@@ -11,6 +11,7 @@
 
 #define BARRIERS_MAX 100000
 #define DELAY 4 /* polls at most that a step of a transfer takes longer than it must */
+#define DELAY_LONG 40
 
 /* One transfer; freed when both sides are through with it. */
 struct message {
@@ -39,7 +40,7 @@ struct rank {
     struct world *world;
     struct message *queue;
     int barriers; /* entered so far */
-    int gathers;
+    int delay_barrier;
 };
 
 struct world {
@@ -133,7 +134,7 @@ static int world_send(struct lbc_transport *t, int dest, const void *header, siz
         memcpy(m->segment[i].base, segment[i].base, segment[i].bytes);
     }
     m->delay_header = (int)world_random(&w->random, DELAY);
-    m->delay_send = (int)world_random(&w->random, DELAY);
+    m->delay_send = (int)world_random(&w->random, world_random(&w->random, 4) ? DELAY : DELAY_LONG);
     m->delay_recv = (int)world_random(&w->random, DELAY);
     for (end = &w->rank[dest].queue; *end; end = &(*end)->next)
         ;
@@ -242,6 +243,7 @@ static int world_barrier_start(struct lbc_transport *t)
 
     enter(r->world);
     r->world->entered[r->barriers++]++;
+    r->delay_barrier = (int)world_random(&r->world->random, DELAY_LONG);
     leave(r->world);
     return 0;
 }
@@ -252,7 +254,7 @@ static int world_barrier_test(struct lbc_transport *t)
     int done;
 
     enter(r->world);
-    done = r->world->entered[r->barriers - 1] == r->world->size;
+    done = r->world->entered[r->barriers - 1] == r->world->size && r->delay_barrier-- <= 0;
     leave(r->world);
     return done;
 }
