@@ -40,26 +40,26 @@ int64_t fault_count(void)
     return __atomic_load_n(&failed, __ATOMIC_RELAXED);
 }
 
-static int fails(void)
+bool fault_strikes(void)
 {
     if (fail_every == 0 || paused > 0 || world_random(&state, fail_every) != 0)
-        return 0;
+        return false;
     __atomic_fetch_add(&failed, 1, __ATOMIC_RELAXED);
     errno = ENOMEM;
-    return 1;
+    return true;
 }
 
 void *__wrap_malloc(size_t n)
 {
-    return fails() ? NULL : __real_malloc(n);
+    return fault_strikes() ? NULL : __real_malloc(n);
 }
 
 void *__wrap_calloc(size_t n, size_t size)
 {
-    return fails() ? NULL : __real_calloc(n, size);
+    return fault_strikes() ? NULL : __real_calloc(n, size);
 }
 
 void *__wrap_realloc(void *p, size_t n)
 {
-    return fails() ? NULL : __real_realloc(p, n);
+    return fault_strikes() ? NULL : __real_realloc(p, n);
 }

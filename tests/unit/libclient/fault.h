@@ -3,6 +3,7 @@
 #ifndef TEST_FAULT_H
 #define TEST_FAULT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* From now on about one of `every` allocations of this thread fails; 0: none. */
@@ -11,6 +12,9 @@ void fault_arm(uint64_t seed, unsigned every);
 /* Between these two calls nothing fails; they nest. */
 void fault_pause(void);
 void fault_resume(void);
+
+/* Shall an allocation fail now? */
+bool fault_strikes(void);
 
 /* How many have failed in all threads. */
 int64_t fault_count(void);
