@@ -2,9 +2,10 @@
 /*
  * Real ranks: every iteration runs exactly once in every pass, and rows are where their iterations
  * are owned.
- *     coverage N PASSES WORK_US [SLOW_RANK SLOW_FACTOR]
+ *     coverage N PASSES WORK_US [SLOW_RANK SLOW_FACTOR [split]]
  * Each row is stepped once a pass; at the end the rows on rank 0 are compared with what one process
- * computes.  Rank SLOW_RANK works SLOW_FACTOR times as long.  Prints a line on rank 0; exits 1 when
+ * computes.  Rank SLOW_RANK works SLOW_FACTOR times as long.  split: even and odd ranks have a loop
+ * of their own each.  Prints a line on rank 0; exits 1 when
  * anything is wrong.
  */
 #include <inttypes.h>
@@ -18,6 +19,8 @@
 #include "libclient/lb.h"
 
 #define WORDS 3 /* in a row of b; those of a have one */
+
+static MPI_Comm comm;
 
 static uint64_t step(uint64_t v, int64_t i)
 {
@@ -41,7 +44,7 @@ static int64_t count_wrong(const int64_t *mine, int64_t n, int64_t expected)
 {
     int64_t *all = calloc((size_t)n + 1, sizeof(*all)), wrong = 0;
 
-    MPI_Allreduce(mine, all, (int)n, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(mine, all, (int)n, MPI_INT64_T, MPI_SUM, comm);
     for (int64_t i = 0; i < n; i++)
         wrong += all[i] != expected;
     free(all);
@@ -60,11 +63,15 @@ int main(int argc, char **argv)
     lb_loop *l;
 
     MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    comm = MPI_COMM_WORLD;
+    MPI_Comm_rank(comm, &rank);
+    if (argc > 6)
+        MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
     if (rank == slow)
         work_us *= atof(argv[5]);
-    ctx = lb_init();
+    ctx = argc > 6 ? lb_init_comm(&comm) : lb_init();
     a = lb_array_alloc(ctx, n, sizeof(*a));
     b = lb_array_alloc(ctx, n, WORDS * sizeof(*b));
     runs = calloc((size_t)n + 1, sizeof(*runs));
@@ -107,7 +114,7 @@ int main(int argc, char **argv)
         bad_rows += a[i] != v[0] || memcmp(b + i * WORDS, v + 1, WORDS * sizeof(*b)) != 0;
     }
     lb_loop_close(l);
-    MPI_Allreduce(&stats.moves_in, &moves, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&stats.moves_in, &moves, 1, MPI_INT64_T, MPI_SUM, comm);
     if (rank == 0)
         printf("coverage n=%" PRId64 " np=%d passes=%" PRId64 " balanced=%d moves=%" PRId64
                " wrong=%" PRId64 " bad_rows=%" PRId64 "\n",
@@ -117,7 +124,7 @@ int main(int argc, char **argv)
     lb_finalize(ctx);
     free(runs);
     free(owned);
-    MPI_Bcast(&bad_rows, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    MPI_Bcast(&bad_rows, 1, MPI_INT64_T, 0, comm);
     MPI_Finalize();
     return wrong || bad_rows;
 }

@@ -1,6 +1,10 @@
-# Tests with real MPI processes; skipped where mpirun is missing.
-check_PROGRAMS_MPI = tests/mpi/coverage
-noinst_PROGRAMS += $(check_PROGRAMS_MPI)
+# Tests with real MPI processes; mpi.sh says so where mpirun is missing.
+noinst_PROGRAMS += tests/mpi/coverage tests/mpi/plain
 tests_mpi_coverage_SOURCES = tests/mpi/coverage.c
 tests_mpi_coverage_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
 tests_mpi_coverage_LDADD = liblb.la $(MPI_LIBS)
+tests_mpi_plain_SOURCES = tests/mpi/plain.c
+tests_mpi_plain_LDADD = liblb.la
+
+check_SCRIPTS += tests/mpi/mpi.sh
+EXTRA_DIST += tests/mpi/mpi.sh

@@ -8,3 +8,16 @@ tests_unit_libclient_test_coverage_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_coverage_LDADD = libclient.la $(CHECK_LIBS) -lpthread
 tests_unit_libclient_test_coverage_LDFLAGS = $(LB_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+
+check_PROGRAMS += tests/unit/libclient/test_link
+tests_unit_libclient_test_link_SOURCES = tests/unit/libclient/test_link.c
+tests_unit_libclient_test_link_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_libclient_test_link_LDADD = libclient.la $(CHECK_LIBS) -lpthread
+
+check_PROGRAMS += tests/unit/libclient/test_loop
+tests_unit_libclient_test_loop_SOURCES = tests/unit/libclient/test_loop.c \
+	tests/unit/libclient/fault.c tests/unit/libclient/world.c
+tests_unit_libclient_test_loop_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_libclient_test_loop_LDADD = libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_loop_LDFLAGS = $(LB_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc

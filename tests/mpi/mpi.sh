@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Loops over real processes under mpirun: exact coverage with and without a balancer, and when it dies.
+set -u
+top_builddir=${top_builddir:-$PWD}
+command -v mpirun >/dev/null || { echo "SKIP: mpirun is not installed"; exit 77; }
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl_base_warn_component_unused=0
+# Open MPI leaks by itself, and its processes are not what is looked at here.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+unset LB_POLICY LB_HOST_SPEED LB_BALANCER_DIR
+balancer=$top_builddir/lb-balancer
+coverage=$top_builddir/tests/mpi/coverage
+plain=$top_builddir/tests/mpi/plain
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+failures=0
+
+# say NAME STATUS: what a case came to
+say() {
+    if [ "$2" = 0 ]; then
+        echo "ok - $1"
+    else
+        echo "not ok - $1"
+        sed 's/^/#   /' "$dir/out" "$dir/err"
+        failures=$((failures + 1))
+    fi
+}
+
+# run NP ARGS...: coverage; its output in out and err
+run() {
+    local np=$1
+    shift
+    timeout 120 mpirun -np "$np" "$coverage" "$@" >"$dir/out" 2>"$dir/err"
+}
+
+# A balancer that tells its process id.
+cat >"$dir/balancer" <<END
+#!/bin/sh
+echo \$\$ >"$dir/pid"
+exec "$balancer" "\$@"
+END
+# One that says nothing.
+cat >"$dir/mute" <<END
+#!/bin/sh
+echo \$\$ >"$dir/pid"
+exec sleep 60
+END
+# One that says what is no endpoint.
+printf '#!/bin/sh\nprintf "\\0\\0\\0\\5hello" >&3\nsleep 1\n' >"$dir/liar"
+chmod +x "$dir/balancer" "$dir/mute" "$dir/liar"
+
+is_gone() {
+    [ ! -e "$dir/pid" ] || ! kill -0 "$(cat "$dir/pid")" 2>/dev/null
+}
+
+for np in 1 3; do
+    for n in 0 1 $((np - 1)) "$np" $((np + 1)) 500; do
+        LB_POLICY=off run "$np" "$n" 2 && grep -q "balanced=0" "$dir/out" && ! grep -q "^lb:" "$dir/err"
+        say "static np=$np n=$n" $?
+    done
+done
+
+if [ -x "$balancer" ]; then
+    export LB_BALANCER=$dir/balancer
+    for n in 0 1 2 3 4 800; do
+        rm -f "$dir/pid"
+        run 3 "$n" 3 50 0 4 && grep -q "balanced=1" "$dir/out" && ! grep -q "^lb:" "$dir/err" &&
+            [ -s "$dir/pid" ] && is_gone
+        say "balanced np=3 n=$n" $?
+    done
+    LB_POLICY=auto,report run 3 3000 2 200 1 5 && ! grep -q "moves=0 " "$dir/out" &&
+        [ "$(grep -c "^lb: loops=1 passes=2 iterations=6000 " "$dir/err")" = 1 ]
+    say "rows move to faster ranks, and one summary line" $?
+    for policy in none static siegell liu; do
+        LB_POLICY=$policy run 3 600 2 100 0 4 && grep -q "balanced=1" "$dir/out"
+        say "policy $policy" $?
+    done
+    LB_POLICY=auto run 4 500 2 50 0 4 split && [ "$(grep -c "np=2 .*balanced=1" "$dir/out")" = 2 ]
+    say "two communicators, two balancers" $?
+    for signal in KILL STOP; do
+        rm -f "$dir/pid"
+        run 3 6000 2 300 0 3 &
+        ranks=$!
+        for ((i = 0; i < 100; i++)); do
+            [ -s "$dir/pid" ] && break
+            sleep 0.05
+        done
+        sleep 0.4
+        kill -$signal "$(cat "$dir/pid")"
+        wait $ranks
+        status=$?
+        kill -KILL "$(cat "$dir/pid")" 2>/dev/null
+        grep -q "balanced=0" "$dir/out" && [ $status = 0 ] &&
+            [ "$(grep -c "^lb: balancer lost" "$dir/err")" = 1 ]
+        say "the balancer gets SIG$signal in the middle" $?
+    done
+else
+    echo "# lb-balancer is not built: only static loops"
+fi
+
+for kind in none mute liar; do
+    rm -f "$dir/pid"
+    LB_BALANCER=$dir/$kind run 3 100 2 && grep -q "balanced=0" "$dir/out" &&
+        [ "$(grep -c "^lb: " "$dir/err")" = 1 ] && is_gone
+    say "a balancer that is $kind" $?
+done
+
+timeout 60 mpirun -np 3 "$plain" 20 >"$dir/out" 2>"$dir/err" &&
+    [ "$(sort -u "$dir/out" | wc -l)" = 20 ] && [ "$(wc -l <"$dir/out")" = 20 ] &&
+    [ "$(grep -c "of 3 ranks" "$dir/out")" = 20 ] && [ "$(grep -c "^lb: " "$dir/err")" = 1 ]
+say "a program without MPI" $?
+"$plain" 20 >"$dir/out" 2>"$dir/err" && [ "$(grep -c "of 1 ranks" "$dir/out")" = 20 ] && [ ! -s "$dir/err" ]
+say "a program without any launcher" $?
+
+[ $failures = 0 ]

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loops and arrays on their own: blocks, errors, figures, memory. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "libclient/array.h"
+#include "libclient/lb.h"
+#include "libclient/loop.h"
+#include "tests/unit/libclient/world.h"
+
+/* Blocks follow each other, cover everything, and are as large as the weights say, to one. */
+START_TEST(test_blocks)
+{
+    static const int64_t sizes[] = {0, 1, 2, 7, 1000, INT64_MAX};
+    uint64_t random = 42 + (uint64_t)_i;
+
+    for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+        for (int size = 1; size < 40; size++) {
+            int64_t n = sizes[k], end = 0, first, last;
+            double weight[40], sum = 0;
+
+            for (int r = 0; r < size; r++)
+                sum += weight[r] = 0.01 + (double)world_random(&random, 1000);
+            for (int r = 0; r < size; r++) {
+                double ideal = (double)n * (_i ? weight[r] / sum : 1.0 / size);
+
+                lbc_loop_block(n, r, size, _i ? weight : NULL, &first, &last);
+                ck_assert_int_eq(first, end);
+                ck_assert_int_ge(last, first);
+                ck_assert_double_le(((double)(last - first) - ideal) / (1 + 1e-12 * (double)n),
+                                    1.001);
+                ck_assert_double_ge(((double)(last - first) - ideal) / (1 + 1e-12 * (double)n),
+                                    -1.001);
+                end = last;
+            }
+            ck_assert_int_eq(end, n);
+        }
+    }
+}
+END_TEST
+
+/* Without a context everything works as a single rank. */
+START_TEST(test_no_context)
+{
+    struct lb_stats stats = {.struct_bytes = sizeof(stats)};
+    int64_t first, last, sum = 0;
+    int x[10] = {0};
+    lb_loop *l;
+
+    ck_assert_int_eq(lb_rank(NULL), 0);
+    ck_assert_int_eq(lb_size(NULL), 1);
+    ck_assert_int_eq(lb_balanced(NULL), 0);
+    ck_assert_str_eq(lb_version(), "0.1.0");
+    lb_finalize(NULL);
+    lb_loop_close(NULL);
+    ck_assert_int_eq(lb_loop_next(NULL, &first, &last), 0);
+    ck_assert_int_eq(lb_loop_owned(NULL, 0, &first, &last), 0);
+    ck_assert_int_eq(lb_loop_array(NULL, x, 4), -EINVAL);
+    ck_assert_int_eq(lb_loop_collect(NULL, x, 0), -EINVAL);
+    ck_assert_int_eq(lb_loop_stats(NULL, &stats), -EINVAL);
+    ck_assert_ptr_null(lb_loop_open(NULL, "negative", -1));
+    l = lb_loop_open(NULL, NULL, 10);
+    ck_assert_ptr_nonnull(l);
+    ck_assert_int_eq(lb_loop_array(l, x, sizeof(x[0])), 0);
+    for (int pass = 0; pass < 3; pass++)
+        while (lb_loop_next(l, &first, &last))
+            for (int64_t i = first; i < last; i++)
+                x[i]++, sum += i;
+    ck_assert_int_eq(sum, 3 * 45);
+    ck_assert_int_eq(lb_loop_owned(l, 0, &first, &last), 1);
+    ck_assert_int_eq(last - first, 10);
+    ck_assert_int_eq(lb_loop_owned(l, 1, &first, &last), 0);
+    ck_assert_int_eq(lb_loop_owned(l, -1, &first, &last), 0);
+    ck_assert_int_eq(lb_loop_collect(l, x, 0), 0);
+    ck_assert_int_eq(lb_loop_collect(l, x, 1), -EINVAL);
+    ck_assert_int_eq(lb_loop_collect(l, &stats, 0), -EINVAL);
+    ck_assert_int_eq(lb_loop_stats(l, &stats), 0);
+    ck_assert_int_eq(stats.passes, 3);
+    ck_assert_int_eq(stats.iterations, 30);
+    ck_assert_int_eq(stats.moves_in + stats.moves_out, 0);
+    lb_loop_close(l);
+}
+END_TEST
+
+START_TEST(test_array_errors)
+{
+    lb_loop *l = lb_loop_open(NULL,
+                              "a name of more than sixty-three bytes is cut, not refused, "
+                              "and nothing is written behind it",
+                              INT64_MAX);
+    int64_t first, last;
+    int x;
+
+    ck_assert_ptr_nonnull(l);
+    ck_assert_uint_eq(strlen(l->name), 63);
+    ck_assert_int_eq(lb_loop_array(l, &x, 2), -EINVAL); /* more bytes than there can be */
+    ck_assert_int_eq(lb_loop_array(l, NULL, 1), -EINVAL);
+    ck_assert_int_eq(lb_loop_array(l, NULL, 0), 0);
+    ck_assert_int_eq(lb_loop_next(l, &first, NULL), 0);
+    ck_assert_int_eq(lb_loop_next(l, NULL, &last), 0);
+    ck_assert_int_eq(lb_loop_next(l, &first, &last), 1);
+    ck_assert_int_eq(lb_loop_array(l, NULL, 0), -EBUSY);
+    ck_assert_int_eq(lb_loop_collect(l, NULL, 0), -EBUSY);
+    lb_loop_close(l);
+}
+END_TEST
+
+/* A program built with an older or newer struct gets what it has room for, and no more. */
+START_TEST(test_stats_sizes)
+{
+    union {
+        struct lb_stats stats;
+        unsigned char bytes[sizeof(struct lb_stats) + 64];
+    } u;
+    lb_loop *l = lb_loop_open(NULL, "stats", 5);
+    int64_t first, last;
+
+    while (lb_loop_next(l, &first, &last))
+        ;
+    memset(&u, 0xee, sizeof(u));
+    u.stats.struct_bytes = offsetof(struct lb_stats, iterations_in);
+    ck_assert_int_eq(lb_loop_stats(l, &u.stats), 0);
+    ck_assert_int_eq(u.stats.iterations, 5);
+    for (size_t i = offsetof(struct lb_stats, iterations_in); i < sizeof(u); i++)
+        ck_assert_uint_eq(u.bytes[i], 0xee);
+    u.stats.struct_bytes = sizeof(u);
+    ck_assert_int_eq(lb_loop_stats(l, &u.stats), 0);
+    ck_assert_int_eq(u.stats.passes, 1);
+    for (size_t i = sizeof(struct lb_stats); i < sizeof(u); i++)
+        ck_assert_uint_eq(u.bytes[i], 0);
+    u.stats.struct_bytes = 0;
+    ck_assert_int_eq(lb_loop_stats(l, &u.stats), -EINVAL);
+    ck_assert_int_eq(lb_loop_stats(l, NULL), -EINVAL);
+    lb_loop_close(l);
+}
+END_TEST
+
+static size_t resident_pages(void *base, size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), n = (bytes + page - 1) / page, sum = 0;
+    unsigned char *map = calloc(n, 1);
+
+    ck_assert_int_eq(mincore(base, bytes, map), 0);
+    for (size_t i = 0; i < n; i++)
+        sum += map[i] & 1;
+    free(map);
+    return sum;
+}
+
+START_TEST(test_arrays)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), row = 3 * page;
+    char *p = lb_array_alloc(NULL, 1000, row);
+
+    ck_assert_ptr_nonnull(p);
+    madvise(p, 1000 * row, MADV_NOHUGEPAGE);
+    ck_assert_uint_eq((uintptr_t)p % page, 0);
+    ck_assert_uint_eq(resident_pages(p, 1000 * row), 0);
+    memset(p + 10 * row, 1, 5 * row);
+    ck_assert_uint_eq(resident_pages(p, 1000 * row), 15);
+    /* two bytes of each end's page belong to others: these pages stay */
+    lbc_array_release(p + 10 * row + 2, 5 * row - 4);
+    ck_assert_uint_eq(resident_pages(p, 1000 * row), 2);
+    ck_assert_int_eq(p[10 * row], 1);
+    ck_assert_int_eq(p[10 * row + page], 0);
+    lbc_array_release(p + 10 * row + 1, page - 2);
+    ck_assert_int_eq(p[10 * row + 1], 1);
+    lb_array_free(NULL, p);
+    lb_array_free(NULL, NULL);
+    /* far more than the machine has, as long as nobody touches it */
+    p = lb_array_alloc(NULL, INT64_C(1) << 20, (size_t)1 << 20);
+    ck_assert_ptr_nonnull(p);
+    p[((size_t)1 << 40) - 1] = 1;
+    lb_array_free(NULL, p);
+    ck_assert_ptr_null(lb_array_alloc(NULL, -1, 8));
+    ck_assert_ptr_null(lb_array_alloc(NULL, INT64_MAX, 8));
+    ck_assert_ptr_null(lb_array_alloc(NULL, INT64_MAX, 2));
+    p = lb_array_alloc(NULL, 0, 8);
+    ck_assert_ptr_nonnull(p);
+    lb_array_free(NULL, p);
+}
+END_TEST
+
+/* Arrays known to a context, and two loops with the same rows. */
+START_TEST(test_array_of_context)
+{
+    struct world *w = world_create(1, 1);
+    lb_ctx *ctx = lbc_ctx_create(0, 1, world_transport(w, 0), false, NULL, NULL);
+    char *a = lb_array_alloc(ctx, 100, 100), *b = lb_array_alloc(ctx, 10, 10);
+    lb_loop *l = lb_loop_open(ctx, "one", 100), *k = lb_loop_open(ctx, "two", 50);
+
+    ck_assert(lbc_array_holds(ctx, a, 10000));
+    ck_assert(lbc_array_holds(ctx, a + 100, 9900));
+    ck_assert(!lbc_array_holds(ctx, a + 100, 9901));
+    ck_assert(!lbc_array_holds(ctx, &w, 1));
+    ck_assert_int_eq(lb_loop_array(l, a, 100), 0);
+    ck_assert(l->rows[0].release);
+    ck_assert_int_eq(lb_loop_array(k, a + 5000, 100), 0);
+    ck_assert(!k->rows[0].release);
+    ck_assert(!l->rows[0].release);
+    ck_assert_int_eq(l->row_bytes, 100);
+    lb_array_free(ctx, b);
+    ck_assert(!lbc_array_holds(ctx, b, 1));
+    lb_finalize(ctx); /* closes the loops, leaves the array */
+    a[9999] = 1;
+    lb_array_free(NULL, a);
+    world_destroy(w);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("loop");
+    TCase *tc = tcase_create("loop");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_loop_test(tc, test_blocks, 0, 4);
+    tcase_add_test(tc, test_no_context);
+    tcase_add_test(tc, test_array_errors);
+    tcase_add_test(tc, test_stats_sizes);
+    tcase_add_test(tc, test_arrays);
+    tcase_add_test(tc, test_array_of_context);
+    suite_add_tcase(suite, tc);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
