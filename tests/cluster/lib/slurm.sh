@@ -107,6 +107,8 @@ slurm_env() {
   # Slurm's default mixes two fence algorithms by message size; a rank may then leave MPI_Init while another still waits in
   # its first fence, and that one dies of the early message (2 of 100 starts here on a loaded machine; none with one kind).
   export SLURM_PMIX_FENCE=tree
+  # Early direct connections prove themselves by MUNGE while slurmstepd has the user's effective id, and are refused.
+  export SLURM_PMIX_DIRECT_CONN=false
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   export LB_BUILD=$build
   # Those that a surrounding job may have left would name another job.
