@@ -3,6 +3,8 @@
  * In slurmstepd: tells the tasks their policy and what this host is worth, tells lbd that they
  * begin and end, and keeps the step's balancer on the host of task 0.
  */
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -213,15 +215,16 @@ void lbs_remote_user_init(spank_t spank)
     notify(1, deadline_ns);
 }
 
-/* The ranks of this host are gone, rank 0 among them: what the balancer's end says of them can
- * still be told. */
-static void end_balancer(int64_t deadline_ns)
+/*
+ * status: how the balancer ended, as waitpid's.  SIGTERM kills it only before it has begun to listen, and then nobody can
+ * have joined either.
+ */
+static void tell_if_nobody_joined(int status)
 {
-    int status = 0;
+    bool nobody = WIFEXITED(status) ? WEXITSTATUS(status) == LBS_EXIT_NOBODY
+                                    : WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
 
-    if (lbs_balancer_ask(&step.balancer, deadline_ns, &status) < 0)
-        return;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == LBS_EXIT_NOBODY && !step.interrupted)
+    if (nobody && !step.interrupted)
         slurm_spank_log("lb: the program knows nothing of lb.h: its tasks were placed, and "
                         "its loops were not balanced");
 }
@@ -237,7 +240,9 @@ void lbs_remote_task_exit(spank_t spank)
         step.interrupted = true;
     if (++step.nexited < step.ntasks)
         return;
-    end_balancer(deadline_ns);
+    /* Rank 0 is gone with the others of this host.  In this hook a line still reaches the user. */
+    if (lbs_balancer_ask(&step.balancer, deadline_ns, &status) == 0)
+        tell_if_nobody_joined(status);
     notify(0, deadline_ns);
 }
 
@@ -249,7 +254,8 @@ void lbs_remote_exit(void)
     if (!step.on)
         return;
     step.on = false;
-    (void)lbs_balancer_end(&step.balancer, deadline_ns, &status);
-    if (step.nexited < step.ntasks) /* the tasks were never started, or not all */
+    if (lbs_balancer_end(&step.balancer, deadline_ns, &status) == 0 && step.nexited == step.ntasks)
+        tell_if_nobody_joined(status); /* slow to end: perhaps in the log only */
+    if (step.nexited < step.ntasks)    /* the tasks were never started, or not all */
         notify(0, deadline_ns);
 }

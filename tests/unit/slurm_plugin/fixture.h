@@ -13,6 +13,7 @@
 #define PATIENCE_NS (20 * LBX_NS_PER_S)  /* until a test gives up; nothing is measured */
 #define LIBC_SIGNALS (UINT64_C(3) << 31) /* 32 and 33 are libc's own, and it lets nobody set them */
 #define ENDS_ON_TERM "trap 'rm -rf \"$dir\"; exit $status' TERM\n"
+#define KILLED_ON_TERM "trap 'kill -9 $$' TERM\n"
 #define IGNORES_TERM "trap '' TERM\n"
 
 extern char folder[64], balancer[96], about[96];

@@ -143,17 +143,20 @@ static const struct {
     int exit_status, task_status;
     bool said;
 } nobody_case[] = {
-    {3, 0, true},
-    {3, 1 << 8, true},   /* the program failed by itself */
+    {3, 0, true},         {3, 1 << 8, true}, /* the program failed by itself */
     {3, SIGKILL, false}, /* cancelled: nobody knows whether it would have joined */
-    {0, 0, false},
+    {0, 0, false},        {-SIGTERM, 0, true}, /* ended before it listened */
+    {-SIGKILL, 0, false},
 };
 
 START_TEST(test_nobody_joined)
 {
     stub_reset();
     stub.task_status = nobody_case[_i].task_status;
-    load(ENDS_ON_TERM, nobody_case[_i].exit_status, "auto");
+    if (nobody_case[_i].exit_status >= 0)
+        load(ENDS_ON_TERM, nobody_case[_i].exit_status, "auto");
+    else
+        load(nobody_case[_i].exit_status == -SIGTERM ? "" : KILLED_ON_TERM, 0, "auto");
     begin();
     await_balancer();
     lbs_plugin.config.deadline_ns = PATIENCE_NS; /* on a loaded machine the shell is slow to end */
