@@ -27,6 +27,7 @@ static struct {
     bool interrupted; /* a task was ended by a signal */
     uint32_t jobid, stepid, ntasks, nexited;
     struct lbs_balancer balancer;
+    char trouble[LBX_ERROR_TEXT_MAX]; /* why it was not started; "" when it was */
 } step;
 
 /* Too large for a stack that is not ours; hooks run in one thread. */
@@ -151,7 +152,9 @@ static void start_balancer(spank_t spank, const char *policy)
     job.user.ngroups = (size_t)ngroups;
     hand_on(spank, text, env);
     if (lbs_balancer_start(&job, &step.balancer, &err) < 0) {
-        slurm_spank_log("lb: the loops will not be balanced: %s", err.text);
+        /* said when the tasks have ended: what is written as early as now is sometimes lost on its way to srun */
+        memcpy(step.trouble, err.text, sizeof(step.trouble));
+        slurm_verbose("lb: no balancer: %s", err.text);
         return;
     }
     set_task_env(spank, "LB_BALANCER_DIR", step.balancer.dir);
@@ -243,6 +246,8 @@ void lbs_remote_task_exit(spank_t spank)
     /* Rank 0 is gone with the others of this host.  In this hook a line still reaches the user. */
     if (lbs_balancer_ask(&step.balancer, deadline_ns, &status) == 0)
         tell_if_nobody_joined(status);
+    if (step.trouble[0] != '\0')
+        slurm_spank_log("lb: the loops were not balanced: %s", step.trouble);
     notify(0, deadline_ns);
 }
 
