@@ -14,8 +14,17 @@
  * Every rank of the job makes the same calls in the same order (they are collective), but
  * lb_loop_next, lb_loop_owned and lb_loop_stats, which each rank calls as often as it likes.
  * Indices are global: iteration i and row i mean the same on every rank.  One thread of a rank uses
- * a context at a time.  Nothing here ends the program: where no balancer is to be had the loop runs
- * with a fixed distribution, and says so once on stderr.
+ * a context at a time.
+ *
+ * Passes of two loops of a context do not overlap: a loop is not run within another.  The body of a
+ * loop may use MPI, but waits for no other rank (a barrier, a receive from a rank that may have no
+ * iterations left).  A pass is left early only by lb_loop_close.
+ *
+ * Nothing here ends the program, and nothing is written but these lines, on stderr: one by rank 0
+ * when balancing was asked for (srun --lb, or mpirun, where it is the default) and cannot be had,
+ * or when the balancer is lost; one by rank 0 at the end under the policy's key `report`; and one by
+ * a rank whose rows were lost because MPI failed.  Without a balancer loops run with a fixed
+ * distribution and nobody waits for anybody.
  */
 #ifndef LB_H
 #define LB_H
@@ -34,20 +43,32 @@ typedef struct lb_ctx lb_ctx;
 typedef struct lb_loop lb_loop;
 
 /*
- * Join the job's balancer.  Collective.  In a program that uses MPI call it after MPI_Init: rows
- * then travel by MPI, on a communicator of our own; in one that does not, call it first. Never
- * fails a job: what cannot be had makes the loops static.  NULL only when out of memory, and every
- * other call takes a NULL context or loop and does the work statically as a single rank or does
- * nothing, so its result need not be checked.
+ * Join the job's balancer.  Collective.
+ *
+ * In a program that uses MPI call it after MPI_Init: rows then travel by MPI, on a communicator of
+ * our own.  A program that does not use MPI needs a PMIx launcher to have more than one rank, and
+ * its loops are static.  Takes at most about 2 s where the balancer does not answer.
+ *
+ * Never fails a job: what cannot be had makes the loops static.  NULL only when out of memory, and
+ * every other call takes a NULL context or loop and does the work statically as a single rank or
+ * does nothing, so its result need not be checked.
+ *
+ * Under srun the balancer is the one that `srun --lb` has started, and without --lb there is none.
+ * Under another launcher rank 0 starts one, unless LB_POLICY is `off`.
  */
 lb_ctx *lb_init(void);
 
-/* As lb_init, over the ranks of comm (a pointer to an MPI_Comm; duplicated) instead of
- * MPI_COMM_WORLD. */
+/*
+ * As lb_init, over the ranks of a communicator instead of MPI_COMM_WORLD.
+ *
+ * mpi_comm[in]  pointer to an MPI_Comm, which is duplicated
+ */
 lb_ctx *lb_init_comm(const void *mpi_comm);
 
-/* Leave the balancer and free ctx and its loops.  Collective; call it before MPI_Finalize.  NULL is
- * fine. */
+/*
+ * Leave the balancer and free ctx and its loops.  Collective; call it before MPI_Finalize.  NULL is
+ * fine.  Arrays live on: free them with a NULL context then.
+ */
 void lb_finalize(lb_ctx *ctx);
 
 int lb_rank(const lb_ctx *ctx);     /* 0 to lb_size - 1 */
@@ -57,31 +78,44 @@ const char *lb_version(void);       /* "0.1.0", static */
 
 /*
  * Declare a loop of n >= 0 independent iterations (0 to n - 1) over all ranks.  Collective.
+ *
  * name[in]  for reports and metrics, at most 63 bytes are kept; copied
+ *
  * At first each rank owns one block, sized by the speed of its host where that is known, else
- * evenly. Returns the loop, owned by ctx until lb_loop_close; NULL only when out of memory or when
- * n < 0.
+ * evenly.
+ *
+ * Returns the loop, owned by ctx until lb_loop_close; NULL only when out of memory or when n < 0.
  */
 lb_loop *lb_loop_open(lb_ctx *ctx, const char *name, int64_t n);
 
 /*
  * Let rows of an array travel with the iterations: row i, row_bytes long at base + i * row_bytes,
- * is valid on the rank that owns iteration i.  Collective; call it before the first lb_loop_next.
- * base[in]  the global extent of n rows (see lb_array_alloc), borrowed until lb_loop_close;
- * row_bytes >= 0 Returns 0, -EINVAL, -EBUSY (the loop has started), -ENOMEM.
+ * is valid on the rank that owns iteration i, and only there.  Collective; call it before the first
+ * lb_loop_next.
+ *
+ * base[in]  the global extent of n rows (see lb_array_alloc), borrowed until lb_loop_close
+ *
+ * row_bytes[in]  the same on all ranks
+ *
+ * Returns 0, -EINVAL, -EBUSY (the loop has started), -ENOMEM.
  */
 int lb_loop_array(lb_loop *l, void *base, size_t row_bytes);
 
 /*
  * The next iterations of this pass for this rank: [first, last), last > first.
+ *
  * Returns 1 with a chunk; 0 when the pass is over: every iteration was handed to exactly one rank.
- * The call after that begins the next pass over all n iterations, where they are owned now.  The
- * last call of a pass waits for the other ranks.
+ * (The last ones may still be at work there, as after any loop without a barrier.)  The call after
+ * that begins the next pass over all n iterations, where they are owned now.
+ *
+ * With a balancer the last call of a pass waits until no rank can get more; it may sleep and wake
+ * in between.  Rows come and go only within lb_ calls.
  */
 int lb_loop_next(lb_loop *l, int64_t *first, int64_t *last);
 
 /*
  * The spans of iterations that this rank owns, ascending: which = 0, 1, ...
+ *
  * Returns 1 with [first, last), 0 when there is no such span.  Between lb_loop_open and the first
  * lb_loop_next it is the first distribution (read your rows in); after a pass it says whose results
  * are here.
@@ -90,18 +124,26 @@ int lb_loop_owned(const lb_loop *l, int which, int64_t *first, int64_t *last);
 
 /*
  * Bring all rows of an array of the loop together on rank root.  Collective, between passes;
- * ownership does not change. base[in]  as given to lb_loop_array Returns 0, -EINVAL (no such array
- * or root), -EBUSY (within a pass), -EIO (the rows could not be moved).
+ * ownership does not change.
+ *
+ * base[in]  as given to lb_loop_array
+ *
+ * Returns 0, -EINVAL (no such array or root), -EBUSY (within a pass), -EIO: the rows cannot be
+ * moved, as MPI failed or several ranks have no MPI.
  */
 int lb_loop_collect(lb_loop *l, void *base, int root);
 
-/* Forget the loop.  Collective; arrays are left alone.  NULL is fine. */
+/*
+ * Forget the loop.  Collective; arrays are left alone.  NULL is fine.  Within a pass: this rank's
+ * iterations that were not handed out are dropped, and the other ranks are waited for.
+ */
 void lb_loop_close(lb_loop *l);
 
 /*
  * Memory for n rows of row_bytes, of which only the touched ones take up memory; rows that move
- * away are given back to the system.  Zero at first.  Returns NULL when out of address space or the
- * size overflows.  Free with lb_array_free.
+ * away are given back to the system, by whole pages, unless two loops move them.  Zero at first.
+ *
+ * Returns NULL when out of address space or the size overflows.  Free with lb_array_free.
  */
 void *lb_array_alloc(lb_ctx *ctx, int64_t n, size_t row_bytes);
 void lb_array_free(lb_ctx *ctx, void *base); /* NULL is fine */

@@ -1,5 +1,6 @@
 # libclient/: lb.h, liblb (PMIx, no MPI) and liblb_mpi (moves rows by MPI).
 include_HEADERS += libclient/lb.h
+dist_man_MANS += docs/man/lb.3
 EXTRA_DIST += libclient/lb.map libclient/mpi/lb_mpi.map
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = libclient/lb.pc

@@ -67,6 +67,8 @@ lb_loop *lb_loop_open(lb_ctx *ctx, const char *name, int64_t n)
 
     if (n < 0)
         return NULL;
+    if (ctx)
+        ctx->nloops++; /* whatever happens here, the others count on */
     l = calloc(1, sizeof(*l));
     if (!l)
         return NULL;
@@ -88,7 +90,7 @@ lb_loop *lb_loop_open(lb_ctx *ctx, const char *name, int64_t n)
         return NULL;
     }
     if (ctx) {
-        l->number = l->total.loop = ctx->nloops++;
+        l->number = l->total.loop = ctx->nloops - 1;
         l->next = ctx->loop;
         ctx->loop = l;
     }

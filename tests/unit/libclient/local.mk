@@ -21,3 +21,6 @@ tests_unit_libclient_test_loop_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_loop_LDADD = libclient.la $(CHECK_LIBS) -lpthread
 tests_unit_libclient_test_loop_LDFLAGS = $(LB_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+
+check_SCRIPTS += tests/unit/libclient/man.sh
+EXTRA_DIST += tests/unit/libclient/man.sh
