@@ -2,10 +2,12 @@
 noinst_LTLIBRARIES += libpolicy.la
 libpolicy_la_SOURCES = \
 	policy/act.c policy/balance_impl.h \
+	policy/adjacent.c policy/adjacent.h \
 	policy/apportion.c policy/apportion.h \
 	policy/auto.c \
 	policy/balance.c policy/balance.h \
 	policy/filter.c policy/filter.h \
+	policy/grain.c policy/grain.h \
 	policy/index.c policy/index.h \
 	policy/liu.c \
 	policy/model.c policy/model.h \
@@ -16,6 +18,7 @@ libpolicy_la_SOURCES = \
 	policy/profile.c policy/profile.h \
 	policy/profit.c policy/profit.h \
 	policy/registry.c policy/registry.h \
+	policy/stepped.c policy/stepped.h policy/stepped_decide.c policy/stepped_impl.h \
 	policy/threshold.c policy/threshold.h \
 	policy/view.c policy/view.h
 libpolicy_la_CFLAGS = $(LB_CFLAGS)

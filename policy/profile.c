@@ -223,3 +223,50 @@ int64_t lbp_profile_take(struct lbp_profile *p, int64_t first, int64_t last, dou
         lo--;
     return lo;
 }
+
+/* Iterations of one cost that work is enough for; a whisker more, so that what was summed up comes out again. */
+static int64_t afford(double work, double cost, int64_t most)
+{
+    double k = cost > 0 ? floor(work / cost * (1 + 1e-12) + 1e-9) : (double)most;
+
+    return k >= (double)most ? most : k > 0 ? (int64_t)k : 0;
+}
+
+int64_t lbp_profile_reach(struct lbp_profile *p, int64_t first, double work, int *hint)
+{
+    int bin = *hint;
+
+    refresh(p);
+    while (bin < p->nbins && bin_first(p, bin) + bin_size(p, bin) <= first)
+        bin++;
+    for (; bin < p->nbins; bin++) {
+        int64_t end = bin_first(p, bin) + bin_size(p, bin);
+        int64_t k = afford(work, p->cost[bin], end - first);
+
+        first += k;
+        work -= (double)k * p->cost[bin];
+        if (first < end)
+            break;
+    }
+    *hint = bin < p->nbins ? bin : p->nbins - 1;
+    return first;
+}
+
+int64_t lbp_profile_reach_down(struct lbp_profile *p, int64_t last, double work, int *hint)
+{
+    int bin = *hint;
+
+    refresh(p);
+    while (bin >= 0 && bin_first(p, bin) >= last)
+        bin--;
+    for (; bin >= 0; bin--) {
+        int64_t k = afford(work, p->cost[bin], last - bin_first(p, bin));
+
+        last -= k;
+        work -= (double)k * p->cost[bin];
+        if (last > bin_first(p, bin))
+            break;
+    }
+    *hint = bin > 0 ? bin : 0;
+    return last;
+}

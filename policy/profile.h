@@ -50,4 +50,13 @@ double lbp_profile_mean(struct lbp_profile *p);
  */
 int64_t lbp_profile_take(struct lbp_profile *p, int64_t first, int64_t last, double work);
 
+/*
+ * How far work goes from `first` upwards: the greatest last <= n with work(first, last) <= work, but for rounding; and
+ * downwards from `last`: the least first.
+ * hint[in,out]  a bin at or before (after, downwards) the one to begin in: 0 (nbins - 1) at first, then what it became; so a
+ *               sweep over all ranks costs O(P + bins)
+ */
+int64_t lbp_profile_reach(struct lbp_profile *p, int64_t first, double work, int *hint);
+int64_t lbp_profile_reach_down(struct lbp_profile *p, int64_t last, double work, int *hint);
+
 #endif

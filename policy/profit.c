@@ -9,7 +9,10 @@
 #define CPU_NS 1e5
 #define STABLE_NS 2000e6 /* before any change was seen */
 #define STABLE_MIN 200e6
-#define MARGIN 2.0  /* "greatly exceeds" */
+#define MARGIN 2.0 /* "greatly exceeds", before anything was learned */
+#define MARGIN_MIN 0.1
+#define WRONG 0.5 /* of the margin that a wrong call leaves */
+#define RIGHT 1.25
 #define SMALL 65536 /* bytes; a move below tells about the fixed part */
 #define LEARN 0.25
 
@@ -19,7 +22,14 @@ void lbp_profit_init(struct lbp_profit *p, double message_ns, int64_t now_ns)
                              .byte_ns = BYTE_NS,
                              .cpu_ns = CPU_NS,
                              .stable_ns = STABLE_NS,
-                             .changed_ns = now_ns};
+                             .changed_ns = now_ns,
+                             .margin = MARGIN};
+}
+
+void lbp_profit_expect(struct lbp_profit *p, double stable_ns)
+{
+    if (stable_ns > 0)
+        p->stable_ns = fmax(stable_ns, STABLE_MIN);
 }
 
 void lbp_profit_moved(struct lbp_profit *p, int64_t bytes, int64_t wall_ns, int64_t cpu_ns)
@@ -51,11 +61,32 @@ double lbp_profit_transfer_ns(const struct lbp_profit *p, double bytes)
     return p->fixed_ns + p->byte_ns * bytes;
 }
 
-bool lbp_profit_pays(const struct lbp_profit *p, double gain_ratio, double remaining_ns,
-                     double cost_ns, int64_t now_ns)
+void lbp_profit_outcome(struct lbp_profit *p, double promised_ns, double brought_ns, double cost_ns)
+{
+    if (!(promised_ns > 0) || !isfinite(promised_ns) || !isfinite(brought_ns))
+        return;
+    if (brought_ns < cost_ns)
+        p->margin = fmax(MARGIN_MIN, WRONG * p->margin);
+    else
+        p->margin = fmin(MARGIN, RIGHT * p->margin);
+}
+
+bool lbp_profit_unstable(const struct lbp_profit *p, int64_t now_ns)
+{
+    return (double)now_ns - (double)p->changed_ns < p->stable_ns;
+}
+
+double lbp_profit_benefit_ns(const struct lbp_profit *p, double gain_ratio, double remaining_ns,
+                             int64_t now_ns)
 {
     /* what has lasted long is expected to last as long again */
     double stable = fmax(p->stable_ns, (double)(now_ns - p->changed_ns));
 
-    return MARGIN * gain_ratio * fmin(remaining_ns, stable) > cost_ns;
+    return p->margin * gain_ratio * fmin(remaining_ns, stable);
+}
+
+bool lbp_profit_pays(const struct lbp_profit *p, double gain_ratio, double remaining_ns,
+                     double cost_ns, int64_t now_ns)
+{
+    return lbp_profit_benefit_ns(p, gain_ratio, remaining_ns, now_ns) > cost_ns;
 }

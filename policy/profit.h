@@ -18,10 +18,14 @@ struct lbp_profit {
     double stable_ns;   /* the speeds are expected to stay so long */
     int64_t changed_ns; /* when one changed last */
     int64_t moves;      /* measured */
+    double margin;      /* benefits count so many times; learned from wrong calls */
 };
 
 /* message_ns[in] one way, ns */
 void lbp_profit_init(struct lbp_profit *p, double message_ns, int64_t now_ns);
+
+/* The hosts' load history says that speeds stay so long (0: nothing): better than a guess until changes are seen. */
+void lbp_profit_expect(struct lbp_profit *p, double stable_ns);
 
 /* A move of so many bytes took its source wall_ns, and cpu_ns of CPU time; all >= 0. */
 void lbp_profit_moved(struct lbp_profit *p, int64_t bytes, int64_t wall_ns, int64_t cpu_ns);
@@ -31,6 +35,20 @@ void lbp_profit_changed(struct lbp_profit *p, int64_t now_ns);
 
 /* Elapsed time of a move of so many bytes, ns. */
 double lbp_profit_transfer_ns(const struct lbp_profit *p, double bytes);
+
+/*
+ * A plan's time is over: it had promised so much over the time that it was in force, and brought so much (may be negative),
+ * for so much cost; ns.  Plans that do not bring back their cost make the margin smaller, others let it grow again.
+ */
+void lbp_profit_outcome(struct lbp_profit *p, double promised_ns, double brought_ns,
+                        double cost_ns);
+
+/* What the plan of pays() brings, with the learned margin, ns. */
+double lbp_profit_benefit_ns(const struct lbp_profit *p, double gain_ratio, double remaining_ns,
+                             int64_t now_ns);
+
+/* Did a speed change so lately that another change must be expected? */
+bool lbp_profit_unstable(const struct lbp_profit *p, int64_t now_ns);
 
 /*
  * gain_ratio[in]  projected fall of the remaining time;  remaining_ns[in] that time, before

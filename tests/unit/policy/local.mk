@@ -28,3 +28,13 @@ check_PROGRAMS += tests/unit/policy/test_balance
 tests_unit_policy_test_balance_SOURCES = tests/unit/policy/test_balance.c
 tests_unit_policy_test_balance_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_balance_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_grain
+tests_unit_policy_test_grain_SOURCES = tests/unit/policy/test_grain.c
+tests_unit_policy_test_grain_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_grain_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_adjacent
+tests_unit_policy_test_adjacent_SOURCES = tests/unit/policy/test_adjacent.c
+tests_unit_policy_test_adjacent_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_adjacent_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plans that keep a block distribution. */
+#include "policy/adjacent.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HALVINGS 20
+#define EXACT 0.001 /* ratio: nearer to the least time is not looked for */
+
+static int64_t clamp(int64_t x, int64_t lo, int64_t hi)
+{
+    return x < lo ? lo : x > hi ? hi : x;
+}
+
+double lbp_adjacent_time_ns(struct lbp_profile *profile, const double *speed, uint32_t nranks,
+                            const int64_t *bound)
+{
+    double longest = 0;
+
+    for (uint32_t r = 0; r < nranks; r++) {
+        double work = lbp_profile_work(profile, bound[r], bound[r + 1]);
+
+        if (work > 0)
+            longest = fmax(longest, speed[r] > 0 ? work / speed[r] : INFINITY);
+    }
+    return longest;
+}
+
+/* Can all be done in t ns? */
+static bool feasible(const struct lbp_adjacent_config *c, struct lbp_profile *profile, double t)
+{
+    int64_t at = 0;
+    int hint = 0;
+
+    for (uint32_t r = 0; r < c->nranks && at < profile->n; r++)
+        at = lbp_profile_reach(profile, at, t * c->speed[r], &hint);
+    return at >= profile->n;
+}
+
+/* The least time by whole iterations: between the ideal and one longest iteration more on the slowest rank that is used. */
+static double least_time(const struct lbp_adjacent_config *c, struct lbp_profile *profile)
+{
+    double speed = 0, lo, hi;
+
+    for (uint32_t r = 0; r < c->nranks; r++)
+        speed += c->speed[r];
+    lo = lbp_profile_work(profile, 0, profile->n) / speed;
+    if (feasible(c, profile, lo * (1 + EXACT)))
+        return lo * (1 + EXACT);
+    for (hi = 2 * lo; !feasible(c, profile, hi); hi *= 2)
+        lo = hi;
+    for (int i = 0; i < HALVINGS && hi - lo > EXACT * hi; i++) {
+        double mid = (lo + hi) / 2;
+
+        if (feasible(c, profile, mid))
+            hi = mid;
+        else
+            lo = mid;
+    }
+    return hi;
+}
+
+/* Within time t, as near to old as can be.  low[r]: the ranks from r on can do everything from there in time. */
+static void choose(const struct lbp_adjacent_config *c, struct lbp_profile *profile, double t,
+                   const int64_t *old, int64_t *low, int64_t *bound)
+{
+    int hint = profile->nbins - 1;
+
+    low[c->nranks] = profile->n;
+    for (uint32_t r = c->nranks; r-- > 0;)
+        low[r] = lbp_profile_reach_down(profile, low[r + 1], t * c->speed[r], &hint);
+    hint = 0;
+    bound[0] = 0;
+    for (uint32_t r = 0; r + 1 < c->nranks; r++) {
+        int64_t far = lbp_profile_reach(profile, bound[r], t * c->speed[r], &hint);
+        int64_t near = low[r + 1] > bound[r] ? low[r + 1] : bound[r];
+
+        /* rounding may put far a whisker before near */
+        bound[r + 1] = clamp(old[r + 1], near, far > near ? far : near);
+    }
+    bound[c->nranks] = profile->n;
+}
+
+/* Move the bounds over ranks (from, to] by d. */
+static void shift(int64_t *bound, uint32_t from, uint32_t to, int64_t d)
+{
+    for (uint32_t r = from + 1; r <= to; r++)
+        bound[r] += d;
+}
+
+/* A rank with too few either takes what it lacks from the neighbours that hold something, or gives them all. */
+static void widen(const struct lbp_adjacent_config *c, int64_t *bound)
+{
+    int64_t least = c->min_iterations, left = -1; /* the holder before r */
+
+    for (uint32_t r = 0; r < c->nranks; r++) {
+        int64_t size = bound[r + 1] - bound[r], lack = least - size, over;
+        uint32_t next = r + 1;
+
+        if (size == 0)
+            continue;
+        while (next < c->nranks && bound[next + 1] == bound[next])
+            next++;
+        if (lack > 0 && lack <= size && next < c->nranks) {
+            over = bound[next + 1] - bound[next] - least;
+            over = over < lack ? over : lack;
+            if (over > 0) {
+                shift(bound, r, next, over);
+                lack -= over;
+            }
+        }
+        if (lack > 0 && size > 0 && left >= 0) {
+            over = bound[left + 1] - bound[left] - least;
+            if (over >= lack && lack <= size) {
+                shift(bound, (uint32_t)left, r, -lack);
+                lack = 0;
+            }
+        }
+        if (lack > 0 && left >= 0)
+            shift(bound, (uint32_t)left, r, bound[r + 1] - bound[r]);
+        else if (lack > 0 && next < c->nranks)
+            shift(bound, r, next, bound[r] - bound[r + 1]);
+        if (bound[r + 1] > bound[r])
+            left = r;
+    }
+}
+
+static bool valid(const struct lbp_adjacent_config *c, const struct lbp_profile *profile,
+                  const int64_t *old)
+{
+    double speed = 0;
+
+    if (c->nranks < 1 || !(c->slack >= 0) || !isfinite(c->slack) || old[0] != 0 ||
+        old[c->nranks] != profile->n)
+        return false;
+    for (uint32_t r = 0; r < c->nranks; r++) {
+        if (!(c->speed[r] >= 0) || !isfinite(c->speed[r]) || old[r + 1] < old[r])
+            return false;
+        speed += c->speed[r];
+    }
+    return speed > 0 && isfinite(speed);
+}
+
+int lbp_adjacent_bounds(const struct lbp_adjacent_config *config, struct lbp_profile *profile,
+                        const int64_t *old, int64_t *ret_bound)
+{
+    size_t n = (size_t)config->nranks + 1;
+    int64_t *bound, *low;
+
+    if (!valid(config, profile, old))
+        return -EINVAL;
+    bound = calloc(2 * n, sizeof(*bound));
+    if (!bound)
+        return -ENOMEM;
+    low = bound + n;
+    choose(config, profile, least_time(config, profile) * (1 + config->slack), old, low, bound);
+    if (config->min_iterations > 1)
+        widen(config, bound);
+    memcpy(ret_bound, bound, n * sizeof(*bound));
+    free(bound);
+    return 0;
+}
+
+static int by_round(const void *a, const void *b)
+{
+    const struct lbp_adjacent_move *x = a, *y = b;
+
+    if (x->round != y->round)
+        return x->round < y->round ? -1 : 1;
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/*
+ * What goes over bound b to the left needs what comes over b + 1 when new[b] > old[b + 1], and then that goes to the left
+ * too; to the right likewise with b - 1.  So moves of one chain are next to each other as long as they are ordered by bound.
+ */
+static void set_rounds(const int64_t *old, const int64_t *new_bound, struct lbp_adjacent_move *move,
+                       size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t b = move[i].to; /* of those that go to the right */
+
+        if (move[i].to > move[i].from)
+            move[i].round = b > 1 && new_bound[b] < old[b - 1] ? move[i - 1].round + 1 : 0;
+    }
+    for (size_t i = n; i-- > 0;) {
+        uint32_t b = move[i].from;
+
+        if (move[i].to < move[i].from)
+            move[i].round = new_bound[b] > old[b + 1] ? move[i + 1].round + 1 : 0;
+    }
+}
+
+size_t lbp_adjacent_moves(const int64_t *old, const int64_t *new_bound, uint32_t nranks,
+                          struct lbp_adjacent_move *ret_move)
+{
+    size_t n = 0;
+
+    for (uint32_t b = 1; b < nranks; b++) {
+        bool left = new_bound[b] > old[b];
+
+        if (new_bound[b] == old[b])
+            continue;
+        ret_move[n++] = (struct lbp_adjacent_move){.from = left ? b : b - 1,
+                                                   .to = left ? b - 1 : b,
+                                                   .first = left ? old[b] : new_bound[b],
+                                                   .last = left ? new_bound[b] : old[b]};
+    }
+    set_rounds(old, new_bound, ret_move, n);
+    qsort(ret_move, n, sizeof(*ret_move), by_round);
+    return n;
+}
+
+int64_t lbp_adjacent_most(const int64_t *old, const int64_t *new_bound, uint32_t nranks)
+{
+    int64_t most = 0;
+
+    for (uint32_t r = 0; r < nranks; r++) {
+        int64_t sum = llabs(new_bound[r] - old[r]) + llabs(new_bound[r + 1] - old[r + 1]);
+
+        most = sum > most ? sum : most;
+    }
+    return most;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The block size of a pipelined loop. */
+#include "policy/grain.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define CREEP 1.02 /* a least time that is not seen again rises by so much each time */
+#define LEARN 0.25 /* of a sweep longer than expected */
+#define STAY 0.01  /* less gain leaves the block size as it is */
+#define BLIND 8    /* blocks a rank, before anything is known */
+#define APART \
+    2.0 /* sizes of messages that differ by less tell nothing of the cost of one iteration */
+
+static double sane(double x)
+{
+    return isfinite(x) && x > 0 ? x : 0;
+}
+
+double lbp_grain_total_ns(int64_t m, uint32_t p, int64_t blocks, const struct lbp_grain_cost *cost)
+{
+    double M = (double)blocks, P = p;
+    double block = sane(cost->t_seq_ns) / (P * M);
+    double shift = sane(cost->t_fixed_ns) + sane(cost->t_incr_ns) * (double)m / M;
+
+    return (M + P - 1) * block + (M + P - 2) * shift;
+}
+
+int64_t lbp_grain_optimal_blocks(int64_t m, uint32_t p, const struct lbp_grain_cost *cost)
+{
+    double P = p, fixed = sane(cost->t_fixed_ns), best;
+    int64_t low;
+
+    if (p < 2 || m <= 1)
+        return 1;
+    best = sane(cost->t_seq_ns) * (1 - 1 / P) + sane(cost->t_incr_ns) * (double)m * (P - 2);
+    if (best <= 0)
+        return 1;
+    best = fixed > 0 ? sqrt(best / fixed) : INFINITY;
+    if (best >= (double)m)
+        return m;
+    low = best < 1 ? 1 : (int64_t)best;
+    if (low < m && lbp_grain_total_ns(m, p, low + 1, cost) < lbp_grain_total_ns(m, p, low, cost))
+        low++;
+    return low;
+}
+
+int64_t lbp_grain_block(int64_t m, int64_t blocks)
+{
+    if (m < 1)
+        return 1;
+    if (blocks < 1)
+        return m;
+    return m / blocks + (m % blocks != 0);
+}
+
+void lbp_grain_init(struct lbp_grain *g, int64_t m, uint32_t p)
+{
+    *g = (struct lbp_grain){.m = m < 1 ? 1 : m, .p = p < 1 ? 1 : p, .small_of = -1, .large_of = -1};
+}
+
+void lbp_grain_ranks(struct lbp_grain *g, uint32_t p)
+{
+    g->p = p < 1 ? 1 : p;
+}
+
+void lbp_grain_sweep(struct lbp_grain *g, double busy_ns)
+{
+    double each = busy_ns / (double)g->m;
+
+    if (!isfinite(each) || each <= 0)
+        return;
+    if (g->iteration_ns <= 0 || each < g->iteration_ns)
+        g->iteration_ns = each;
+    else
+        g->iteration_ns += LEARN * (each - g->iteration_ns);
+}
+
+/* The least time, of messages of about this size. */
+static void least(double *ns, double *of, double iterations, double seen)
+{
+    if (*of < 0 || seen < *ns * CREEP) {
+        *ns = seen;
+        *of = iterations;
+    } else {
+        *ns *= CREEP;
+    }
+}
+
+void lbp_grain_message(struct lbp_grain *g, int64_t iterations, double ns)
+{
+    double k = (double)iterations;
+
+    if (iterations < 0 || !isfinite(ns) || ns < 0)
+        return;
+    if (g->small_of < 0 || k < g->small_of / APART ||
+        (k <= g->small_of * APART && g->small_of > 0) || k == g->small_of)
+        least(&g->small_ns, &g->small_of, k, ns);
+    else if (k > g->small_of * APART)
+        least(&g->large_ns, &g->large_of, k, ns);
+}
+
+int lbp_grain_cost(const struct lbp_grain *g, struct lbp_grain_cost *ret)
+{
+    double incr = 0;
+
+    if (g->iteration_ns <= 0 || g->small_of < 0)
+        return -ENODATA;
+    if (g->large_of > g->small_of)
+        incr = fmax(0, (g->large_ns - g->small_ns) / (g->large_of - g->small_of));
+    *ret = (struct lbp_grain_cost){
+        .t_seq_ns = g->iteration_ns * (double)g->m * g->p,
+        .t_fixed_ns = fmax(0, g->small_ns - incr * g->small_of),
+        .t_incr_ns = incr,
+    };
+    return 0;
+}
+
+int64_t lbp_grain_choose(struct lbp_grain *g)
+{
+    struct lbp_grain_cost cost;
+    int64_t blocks, block, told;
+
+    if (lbp_grain_cost(g, &cost) < 0) {
+        if (g->block == 0)
+            g->block = lbp_grain_block(g->m, g->p < 2 ? 1 : (int64_t)BLIND * g->p);
+        return g->block;
+    }
+    blocks = lbp_grain_optimal_blocks(g->m, g->p, &cost);
+    block = lbp_grain_block(g->m, blocks);
+    told = g->block > 0 ? lbp_grain_block(g->m, g->block) : 0;
+    if (told == 0 || lbp_grain_total_ns(g->m, g->p, blocks, &cost) <
+                         (1 - STAY) * lbp_grain_total_ns(g->m, g->p, told, &cost))
+        g->block = block;
+    return g->block;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The balancer's mind for one STEPPED or DOACROSS loop: what it is told. */
+#include "policy/stepped.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/period.h"
+#include "policy/stepped_impl.h"
+
+#define PUBLISHED_NS INT64_C(1000000000) /* seed 000, section 5.2.4 */
+#define THRESHOLD 0.1                    /* tfract, seed 000, section 6.2 */
+#define WATCHED_NS INT64_C(500000000)    /* of policies that move nothing */
+#define MESSAGE_NS 500000
+#define LEARN 0.25
+
+static bool bounds_valid(const int64_t *bound, uint32_t nranks, int64_t n)
+{
+    for (uint32_t r = 0; r < nranks; r++)
+        if (bound[r + 1] < bound[r])
+            return false;
+    return bound[0] == 0 && bound[nranks] == n;
+}
+
+static bool config_valid(const struct lbp_stepped_config *c, const int64_t *bound)
+{
+    if (c->nranks == 0 || c->n < 0 || c->row_bytes < 0 || c->t_interact_ns < 0 ||
+        c->pipelined < 0 || c->steps < 0 || c->stable_ns < 0 || c->first_epoch < 1 ||
+        c->params.policy < 0 || c->params.policy >= LBP_POLICIES ||
+        !bounds_valid(bound, c->nranks, c->n))
+        return false;
+    for (uint32_t i = 0; i < c->nranks; i++)
+        if ((c->weight && (!isfinite(c->weight[i]) || c->weight[i] < 0)) ||
+            (c->hardware && (!isfinite(c->hardware[i]) || c->hardware[i] <= 0)))
+            return false;
+    return true;
+}
+
+static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const int64_t *bound,
+                int64_t now_ns)
+{
+    size_t nbounds = (size_t)c->nranks + 1;
+    double threshold = c->params.threshold;
+    bool automatic = c->params.policy == LBP_AUTO;
+
+    s->config = *c;
+    s->config.weight = s->config.hardware = NULL;
+    s->rank = calloc(c->nranks, sizeof(*s->rank));
+    s->bound = calloc(nbounds, sizeof(*s->bound));
+    s->prev = calloc(nbounds, sizeof(*s->prev));
+    s->first = calloc(nbounds, sizeof(*s->first));
+    s->next = calloc(nbounds, sizeof(*s->next));
+    s->speed = calloc(c->nranks, sizeof(*s->speed));
+    s->move = calloc(nbounds, sizeof(*s->move));
+    if (!s->rank || !s->bound || !s->prev || !s->first || !s->next || !s->speed || !s->move)
+        return -ENOMEM;
+    memcpy(s->bound, bound, nbounds * sizeof(*bound));
+    memcpy(s->prev, bound, nbounds * sizeof(*bound));
+    memcpy(s->first, bound, nbounds * sizeof(*bound));
+    for (uint32_t i = 0; i < c->nranks; i++) {
+        lbp_filter_init(&s->rank[i].filter, c->params.filter);
+        s->rank[i].weight = c->weight ? c->weight[i] : 0;
+        s->rank[i].hardware = c->hardware ? c->hardware[i] : 1;
+    }
+    lbp_profile_init(&s->profile, c->n);
+    s->message_ns = c->t_interact_ns > 0 ? (double)c->t_interact_ns / 2 : MESSAGE_NS;
+    lbp_profit_init(&s->profit, s->message_ns, now_ns);
+    lbp_profit_expect(&s->profit, (double)c->stable_ns);
+    lbp_threshold_init(&s->threshold, threshold >= 0 ? threshold : THRESHOLD,
+                       threshold < 0 && automatic);
+    lbp_grain_init(&s->grain, c->pipelined, c->nranks);
+    s->moves_nothing = c->nranks == 1 || !(automatic || c->params.policy == LBP_SIEGELL);
+    s->epoch = c->first_epoch - 1;
+    s->begun_ns = s->planned_ns = now_ns;
+    s->workscale = 5;
+    s->period_ns = c->params.period_ns > 0 ? c->params.period_ns
+                   : s->moves_nothing      ? WATCHED_NS
+                   : automatic             ? LBP_PERIOD_QUICK_NS
+                                           : PUBLISHED_NS;
+    s->last.at_ns = INT64_MIN;
+    return 0;
+}
+
+int lbp_stepped_create(const struct lbp_stepped_config *config, const int64_t *bound,
+                       int64_t now_ns, struct lbp_stepped **ret, struct lbx_error *err)
+{
+    struct lbp_stepped *s;
+
+    if (!config_valid(config, bound))
+        return lbx_error_set(err, -EINVAL,
+                             "a stepped loop needs ranks >= 1, bounds from 0 to n, weights >= 0 "
+                             "and hardware speeds > 0");
+    s = calloc(1, sizeof(*s));
+    if (!s || init(s, config, bound, now_ns) < 0) {
+        lbp_stepped_destroy(s);
+        return lbx_error_set(err, -ENOMEM, "out of memory");
+    }
+    *ret = s;
+    return 0;
+}
+
+void lbp_stepped_destroy(struct lbp_stepped *s)
+{
+    if (!s)
+        return;
+    free(s->rank);
+    free(s->bound);
+    free(s->prev);
+    free(s->first);
+    free(s->next);
+    free(s->speed);
+    free(s->move);
+    free(s);
+}
+
+int lbp_stepped_first(int64_t n, uint32_t nranks, const double *weight, int64_t min_iterations,
+                      int64_t *ret_bound)
+{
+    struct lbp_adjacent_config config = {.nranks = nranks, .min_iterations = min_iterations};
+    struct lbp_profile profile;
+    int64_t *bound;
+    double *speed;
+    int ret = -ENOMEM;
+
+    if (nranks < 1 || n < 0)
+        return -EINVAL;
+    speed = calloc(nranks, sizeof(*speed));
+    bound = calloc((size_t)nranks + 1, sizeof(*bound));
+    if (speed && bound) {
+        double sum = 0, before = 0;
+
+        for (uint32_t r = 0; r < nranks; r++)
+            sum += speed[r] = weight ? weight[r] : 1;
+        for (uint32_t r = 0; r < nranks && sum > 0; r++) {
+            bound[r] = (int64_t)llround(before / sum * (double)n);
+            bound[r] = bound[r] > n ? n : bound[r];
+            before += speed[r];
+        }
+        bound[nranks] = n;
+        config.speed = speed;
+        lbp_profile_init(&profile, n);
+        ret = lbp_adjacent_bounds(&config, &profile, bound, ret_bound);
+    }
+    free(speed);
+    free(bound);
+    return ret;
+}
+
+static bool report_valid(const struct lbp_stepped *s, const struct lbp_stepped_report *r)
+{
+    if (r->rank >= s->config.nranks || r->step < 0 || r->steps < 0 || r->steps > r->step ||
+        r->epoch > s->epoch || r->first < 0 || r->last < r->first || r->last > s->config.n ||
+        r->wall_ns < 0 || r->cpu_ns < 0 || r->wait_ns < 0 || r->move_bytes < 0 ||
+        r->move_wall_ns < 0 || r->move_cpu_ns < 0)
+        return false;
+    if (r->epoch == s->epoch && (r->first != s->bound[r->rank] || r->last != s->bound[r->rank + 1]))
+        return false;
+    for (size_t i = 0; i < r->nsamples; i++) {
+        const struct lbp_sample *x = &r->sample[i];
+
+        if (x->first < 0 || x->last < x->first || x->last > s->config.n || x->wall_ns < 0 ||
+            x->cpu_ns < 0)
+            return false;
+    }
+    return true;
+}
+
+static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
+                      const struct lbp_stepped_report *r, int64_t now_ns)
+{
+    double work = (double)r->cpu_ns * rank->hardware;
+
+    if (r->steps == 0)
+        return;
+    for (size_t i = 0; i < r->nsamples; i++)
+        lbp_profile_add(&s->profile, r->sample[i].first, r->sample[i].last,
+                        (double)r->sample[i].cpu_ns * rank->hardware);
+    if (r->nsamples == 0)
+        lbp_profile_add(&s->profile, r->first, r->last, work / (double)r->steps);
+    if (r->last > r->first && lbp_filter_add(&rank->filter, work, r->wall_ns))
+        lbp_profit_changed(&s->profit, now_ns);
+    rank->work += work;
+    rank->wall += (double)r->wall_ns;
+    rank->steps += r->steps;
+    rank->step_wall_ns = (double)r->wall_ns / (double)r->steps;
+    if (!rank->fresh) {
+        rank->fresh = true;
+        s->nfresh++;
+    }
+    if (r->wall_ns + r->wait_ns > 0) {
+        double step = (double)(r->wall_ns + r->wait_ns) / (double)r->steps;
+
+        s->step_ns = s->step_ns > 0 ? s->step_ns + LEARN * (step - s->step_ns) : step;
+    }
+}
+
+int lbp_stepped_report(struct lbp_stepped *s, const struct lbp_stepped_report *r, int64_t now_ns,
+                       struct lbp_stepped_action *ret_action, size_t *ret_n)
+{
+    struct stepped_rank *rank;
+
+    if (!report_valid(s, r))
+        return -EINVAL;
+    *ret_n = 0;
+    rank = &s->rank[r->rank];
+    if (r->step < rank->step || r->epoch < rank->epoch)
+        return 0;
+    rank->step = r->step;
+    s->step = r->step > s->step ? r->step : s->step;
+    if (r->epoch > rank->epoch || !rank->reported) {
+        s->napplied += r->epoch == s->epoch;
+        rank->epoch = r->epoch;
+        rank->reported = true;
+    }
+    if (r->move_bytes > 0) {
+        lbp_profit_moved(&s->profit, r->move_bytes, r->move_wall_ns, r->move_cpu_ns);
+        s->moved_bytes += r->move_bytes;
+        s->cost_ns = fmax(s->cost_ns, (double)r->move_wall_ns);
+    }
+    if (r->shift_iterations >= 0 && r->shift_ns > 0)
+        lbp_grain_message(&s->grain, r->shift_iterations, (double)r->shift_ns);
+    take_work(s, rank, r, now_ns);
+    return lbp_stepped_decide(s, now_ns, ret_action, ret_n);
+}
+
+void lbp_stepped_stats(const struct lbp_stepped *s, struct lbp_stepped_stats *ret)
+{
+    double sum = 0, most = 0;
+
+    *ret = (struct lbp_stepped_stats){.epoch = s->epoch,
+                                      .moved_iterations = s->moved_iterations,
+                                      .moved_bytes = s->moved_bytes,
+                                      .account_ns = s->account_ns,
+                                      .period_ns = s->period_ns,
+                                      .block = s->config.pipelined > 0 ? s->grain.block : 0,
+                                      .last = s->last};
+    for (int i = 0; i < LBP_REASONS; i++)
+        ret->decisions[i] = s->decisions[i];
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        sum += s->rank[i].step_wall_ns;
+        most = fmax(most, s->rank[i].step_wall_ns);
+    }
+    ret->load_balance_ratio = most > 0 ? sum / s->config.nranks / most : 1;
+}
+
+void lbp_stepped_ranks(const struct lbp_stepped *s, double *ret_speed, double *ret_share)
+{
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        if (ret_speed)
+            ret_speed[i] = lbp_filter_value(&s->rank[i].filter);
+        if (ret_share)
+            ret_share[i] =
+                s->config.n > 0 ? (double)(s->bound[i + 1] - s->bound[i]) / (double)s->config.n : 0;
+    }
+}

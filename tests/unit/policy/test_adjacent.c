@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of policy/adjacent.c. */
+#include "policy/adjacent.h"
+
+#include <check.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RANKS 24
+
+static struct lbp_profile profile;
+
+static void even(int64_t n)
+{
+    lbp_profile_init(&profile, n);
+    lbp_profile_add(&profile, 0, n, 1000.0 * (double)n);
+}
+
+static void check_bounds(const int64_t *bound, uint32_t nranks, int64_t n, int64_t least)
+{
+    ck_assert_int_eq(bound[0], 0);
+    ck_assert_int_eq(bound[nranks], n);
+    for (uint32_t r = 0; r < nranks; r++) {
+        int64_t size = bound[r + 1] - bound[r];
+
+        ck_assert_msg(size == 0 || size >= least || (size == n && n < least),
+                      "rank %u holds %ld, least %ld", r, (long)size, (long)least);
+    }
+}
+
+START_TEST(test_proportional)
+{
+    static const double speed[4] = {.4, .4, .4, .133};
+    int64_t old[5] = {0, 750, 1500, 2250, 3000}, bound[5];
+    struct lbp_adjacent_config c = {.nranks = 4, .speed = speed};
+
+    even(3000);
+    ck_assert_int_eq(lbp_adjacent_bounds(&c, &profile, old, bound), 0);
+    check_bounds(bound, 4, 3000, 0);
+    ck_assert_int_le(llabs(bound[1] - 900), 1);
+    ck_assert_int_le(llabs(bound[2] - 1800), 2);
+    ck_assert_int_le(llabs(bound[3] - 2701), 2);
+    ck_assert_double_le(lbp_adjacent_time_ns(&profile, speed, 4, bound),
+                        1.002 * 3000e3 / (.4 + .4 + .4 + .133));
+    /* balanced already: nothing moves */
+    memcpy(old, bound, sizeof(old));
+    c.slack = 0.003;
+    ck_assert_int_eq(lbp_adjacent_bounds(&c, &profile, old, bound), 0);
+    ck_assert_mem_eq(old, bound, sizeof(old));
+}
+END_TEST
+
+START_TEST(test_slow_rank_holds_nothing)
+{
+    static const double speed[3] = {1, 0, 1};
+    int64_t old[4] = {0, 33, 66, 100}, bound[4];
+    struct lbp_adjacent_config c = {.nranks = 3, .speed = speed};
+
+    even(100);
+    ck_assert_int_eq(lbp_adjacent_bounds(&c, &profile, old, bound), 0);
+    ck_assert_int_eq(bound[1], 50);
+    ck_assert_int_eq(bound[2], 50);
+    ck_assert(isinf(lbp_adjacent_time_ns(&profile, speed, 3, old)));
+}
+END_TEST
+
+START_TEST(test_invalid)
+{
+    double speed[2] = {1, NAN};
+    int64_t old[3] = {0, 5, 10}, bound[3] = {-1, -1, -1};
+    struct lbp_adjacent_config c = {.nranks = 2, .speed = speed};
+
+    even(10);
+    ck_assert_int_eq(lbp_adjacent_bounds(&c, &profile, old, bound), -EINVAL);
+    speed[0] = speed[1] = 0;
+    ck_assert_int_eq(lbp_adjacent_bounds(&c, &profile, old, bound), -EINVAL);
+    speed[0] = 1;
+    old[1] = 11;
+    ck_assert_int_eq(lbp_adjacent_bounds(&c, &profile, old, bound), -EINVAL);
+    old[1] = 5;
+    old[2] = 9;
+    ck_assert_int_eq(lbp_adjacent_bounds(&c, &profile, old, bound), -EINVAL);
+    ck_assert_int_eq(bound[0], -1);
+}
+END_TEST
+
+/* The least time of all distributions into blocks, by dynamic programming over every cut. */
+static double least_time(int n, int p, const double *cost, const double *speed)
+{
+    static double best[RANKS + 1][64];
+
+    for (int i = 0; i <= n; i++)
+        best[0][i] = i ? INFINITY : 0;
+    for (int r = 1; r <= p; r++)
+        for (int i = 0; i <= n; i++) {
+            double work = 0;
+
+            best[r][i] = best[r - 1][i];
+            for (int j = i; j-- > 0;) {
+                work += cost[j];
+                best[r][i] = fmin(best[r][i], fmax(best[r - 1][j], work / speed[r - 1]));
+            }
+        }
+    return best[p][n];
+}
+
+START_TEST(test_least)
+{
+    for (unsigned round = 1; round <= 500; round++) {
+        unsigned seed = round;
+        int n = 1 + rand_r(&seed) % 60, p = 1 + rand_r(&seed) % 6;
+        double cost[64], speed[RANKS], least;
+        int64_t old[RANKS + 1] = {0}, bound[RANKS + 1];
+        struct lbp_adjacent_config c = {.nranks = (uint32_t)p, .speed = speed};
+
+        lbp_profile_init(&profile, n);
+        for (int i = 0; i < n; i++)
+            lbp_profile_add(&profile, i, i + 1, 10 + rand_r(&seed) % 1000);
+        for (int i = 0; i < n; i++)
+            cost[i] = lbp_profile_work(&profile, i, i + 1);
+        for (int r = 0; r < p; r++) {
+            speed[r] = 0.05 + (double)rand_r(&seed) / RAND_MAX;
+            old[r + 1] = r + 1 < p ? old[r] + rand_r(&seed) % (n - (int)old[r] + 1) : n;
+        }
+        least = least_time(n, p, cost, speed);
+        ck_assert_int_eq(lbp_adjacent_bounds(&c, &profile, old, bound), 0);
+        check_bounds(bound, (uint32_t)p, n, 0);
+        ck_assert_msg(lbp_adjacent_time_ns(&profile, speed, (uint32_t)p, bound) <= least * 1.0025,
+                      "round %u: %g, least %g", round,
+                      lbp_adjacent_time_ns(&profile, speed, (uint32_t)p, bound), least);
+    }
+}
+END_TEST
+
+/* Halos: none or enough, and not much slower than without. */
+START_TEST(test_halo)
+{
+    for (unsigned round = 1; round <= 2000; round++) {
+        unsigned seed = round;
+        uint32_t p = 1 + (uint32_t)rand_r(&seed) % RANKS;
+        int64_t n = 1 + rand_r(&seed) % 400;
+        double speed[RANKS];
+        int64_t old[RANKS + 1] = {0}, bound[RANKS + 1];
+        struct lbp_adjacent_config c = {
+            .nranks = p, .speed = speed, .min_iterations = rand_r(&seed) % 12};
+
+        even(n);
+        for (uint32_t r = 0; r < p; r++) {
+            speed[r] = pow(10, -2.0 * rand_r(&seed) / RAND_MAX);
+            old[r + 1] = n * (r + 1) / p;
+        }
+        ck_assert_int_eq(lbp_adjacent_bounds(&c, &profile, old, bound), 0);
+        check_bounds(bound, p, n, c.min_iterations);
+    }
+}
+END_TEST
+
+/* Carry the moves out as ranks do; everybody must have what it gives, and end with what the bounds say. */
+START_TEST(test_moves)
+{
+    for (unsigned round = 1; round <= 2000; round++) {
+        unsigned seed = round;
+        uint32_t p = 1 + (uint32_t)rand_r(&seed) % RANKS;
+        int64_t n = rand_r(&seed) % 300, old[RANKS + 1] = {0}, next[RANKS + 1] = {0};
+        struct lbp_adjacent_move move[RANKS];
+        uint32_t owner[300], last = 0;
+        size_t nmoves;
+
+        for (uint32_t r = 0; r < p; r++) {
+            old[r + 1] = r + 1 < p ? old[r] + rand_r(&seed) % (n - old[r] + 1) : n;
+            next[r + 1] = r + 1 < p ? next[r] + rand_r(&seed) % (n - next[r] + 1) : n;
+            for (int64_t i = old[r]; i < old[r + 1]; i++)
+                owner[i] = r;
+        }
+        nmoves = lbp_adjacent_moves(old, next, p, move);
+        for (size_t k = 0; k < nmoves; k++) {
+            ck_assert_uint_eq(move[k].from > move[k].to ? move[k].from - move[k].to
+                                                        : move[k].to - move[k].from,
+                              1);
+            ck_assert(move[k].round >= last && move[k].first < move[k].last);
+            last = move[k].round;
+            for (int64_t i = move[k].first; i < move[k].last; i++) {
+                ck_assert_msg(owner[i] == move[k].from, "round %u: rank %u gives what it has not",
+                              round, move[k].from);
+                owner[i] = move[k].to;
+            }
+        }
+        for (uint32_t r = 0; r < p; r++)
+            for (int64_t i = next[r]; i < next[r + 1]; i++)
+                ck_assert_uint_eq(owner[i], r);
+    }
+}
+END_TEST
+
+START_TEST(test_many)
+{
+    static double speed[65536];
+    static int64_t old[65537], bound[65537];
+    unsigned seed = 1;
+    double sum = 0;
+    struct lbp_adjacent_config c = {.nranks = 65536, .speed = speed};
+
+    even(INT64_C(1) << 40);
+    for (uint32_t r = 0; r < c.nranks; r++) {
+        sum += speed[r] = 0.1 + (double)rand_r(&seed) / RAND_MAX;
+        old[r + 1] = (INT64_C(1) << 24) * (r + 1);
+    }
+    ck_assert_int_eq(lbp_adjacent_bounds(&c, &profile, old, bound), 0);
+    check_bounds(bound, c.nranks, INT64_C(1) << 40, 0);
+    ck_assert_double_le(lbp_adjacent_time_ns(&profile, speed, c.nranks, bound),
+                        1.002 * lbp_profile_work(&profile, 0, profile.n) / sum);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("adjacent");
+    TCase *t = tcase_create("adjacent");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_test(t, test_proportional);
+    tcase_add_test(t, test_slow_rank_holds_nothing);
+    tcase_add_test(t, test_invalid);
+    tcase_add_test(t, test_least);
+    tcase_add_test(t, test_halo);
+    tcase_add_test(t, test_moves);
+    tcase_add_test(t, test_many);
+    suite_add_tcase(s, t);
+    runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

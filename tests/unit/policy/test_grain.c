@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of policy/grain.c. */
+#include "policy/grain.h"
+
+#include <check.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Figure 8's case by hand: 1000 iterations, 4 ranks. */
+START_TEST(test_formula)
+{
+    struct lbp_grain_cost cost = {.t_seq_ns = 40e9, .t_fixed_ns = 1e6, .t_incr_ns = 1000};
+
+    /* M = 10: t_block = 1e9, t_shift = 1e6 + 1e5: 13 x 1e9 + 12 x 1.1e6 */
+    ck_assert_double_eq_tol(lbp_grain_total_ns(1000, 4, 10, &cost), 13e9 + 13.2e6, 1);
+    /* sqrt((40e9 x 3/4 + 1000 x 1000 x 2) / 1e6) = sqrt(30002) = 173.2 */
+    ck_assert_int_eq(lbp_grain_optimal_blocks(1000, 4, &cost), 173);
+    ck_assert_int_eq(lbp_grain_block(1000, 173), 6);
+    ck_assert_int_eq(lbp_grain_block(1000, 0), 1000);
+    ck_assert_int_eq(lbp_grain_block(0, 7), 1);
+    ck_assert_int_eq(lbp_grain_block(INT64_C(1) << 40, 3), 366503875926);
+}
+END_TEST
+
+START_TEST(test_limits)
+{
+    struct lbp_grain_cost cost = {.t_seq_ns = 1e9, .t_fixed_ns = 0};
+
+    ck_assert_int_eq(lbp_grain_optimal_blocks(50, 4, &cost), 50); /* messages cost nothing */
+    cost.t_fixed_ns = 1e18;
+    ck_assert_int_eq(lbp_grain_optimal_blocks(50, 4, &cost), 1);
+    ck_assert_int_eq(lbp_grain_optimal_blocks(50, 1, &cost), 1);
+    ck_assert_int_eq(lbp_grain_optimal_blocks(1, 4, &cost), 1);
+    cost = (struct lbp_grain_cost){.t_seq_ns = NAN, .t_fixed_ns = -1, .t_incr_ns = INFINITY};
+    ck_assert_int_eq(lbp_grain_optimal_blocks(50, 4, &cost), 1);
+    cost = (struct lbp_grain_cost){.t_seq_ns = 1e18, .t_fixed_ns = 1};
+    ck_assert_int_le(llabs(lbp_grain_optimal_blocks(INT64_C(1) << 40, 4, &cost) - 866025404), 1);
+}
+END_TEST
+
+/* No other number of blocks is better. */
+START_TEST(test_optimal)
+{
+    for (unsigned round = 1; round <= 500; round++) {
+        unsigned seed = round;
+        int64_t m = 1 + rand_r(&seed) % 300, best;
+        uint32_t p = 1 + (uint32_t)rand_r(&seed) % 12;
+        struct lbp_grain_cost cost = {.t_seq_ns = pow(10, 5 + rand_r(&seed) % 6),
+                                      .t_fixed_ns = pow(10, 3 + rand_r(&seed) % 5),
+                                      .t_incr_ns = pow(10, rand_r(&seed) % 5)};
+        double least;
+
+        best = lbp_grain_optimal_blocks(m, p, &cost);
+        least = lbp_grain_total_ns(m, p, best, &cost);
+        ck_assert(best >= 1 && best <= m);
+        for (int64_t M = 1; M <= m; M++)
+            ck_assert_msg(lbp_grain_total_ns(m, p, M, &cost) >= least * (1 - 1e-9),
+                          "round %u: %ld blocks beat %ld", round, (long)M, (long)best);
+    }
+}
+END_TEST
+
+START_TEST(test_running)
+{
+    struct lbp_grain g;
+    struct lbp_grain_cost cost;
+    int64_t block;
+
+    lbp_grain_init(&g, 1000, 4);
+    ck_assert_int_eq(lbp_grain_cost(&g, &cost), -ENODATA);
+    ck_assert_int_eq(lbp_grain_choose(&g), 32); /* 1000 / 32 */
+    for (int i = 0; i < 20; i++) {
+        lbp_grain_sweep(&g, i % 4 ? 10e9 : 14e9); /* others' load now and then */
+        lbp_grain_message(&g, 0, i % 3 ? 1e6 : 5e6);
+        lbp_grain_message(&g, 100, i % 3 ? 1.1e6 : 9e6);
+    }
+    ck_assert_int_eq(lbp_grain_cost(&g, &cost), 0);
+    ck_assert_double_eq_tol(cost.t_fixed_ns, 1e6, 0.05e6);
+    ck_assert_double_eq_tol(cost.t_incr_ns, 1e3, 0.5e3);
+    ck_assert_double_eq_tol(cost.t_seq_ns, 40e9, 4e9);
+    block = lbp_grain_choose(&g);
+    ck_assert_int_ge(block, 5);
+    ck_assert_int_le(block, 7);
+    /* a little more changes nothing; ten times the cost of a message does */
+    lbp_grain_sweep(&g, 10.5e9);
+    ck_assert_int_eq(lbp_grain_choose(&g), block);
+    for (int i = 0; i < 200; i++)
+        lbp_grain_message(&g, 0, 100e6);
+    ck_assert_int_ge(lbp_grain_choose(&g), 4 * block);
+    /* only one rank holds anything: no pipeline */
+    lbp_grain_ranks(&g, 1);
+    ck_assert_int_eq(lbp_grain_choose(&g), 1000);
+}
+END_TEST
+
+START_TEST(test_nonsense)
+{
+    struct lbp_grain g;
+    struct lbp_grain_cost cost;
+
+    lbp_grain_init(&g, 0, 0);
+    lbp_grain_sweep(&g, NAN);
+    lbp_grain_sweep(&g, -1);
+    lbp_grain_message(&g, -1, 5);
+    lbp_grain_message(&g, 1, INFINITY);
+    lbp_grain_message(&g, 1, -3);
+    ck_assert_int_eq(lbp_grain_cost(&g, &cost), -ENODATA);
+    ck_assert_int_eq(lbp_grain_choose(&g), 1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("grain");
+    TCase *t = tcase_create("grain");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_test(t, test_formula);
+    tcase_add_test(t, test_limits);
+    tcase_add_test(t, test_optimal);
+    tcase_add_test(t, test_running);
+    tcase_add_test(t, test_nonsense);
+    suite_add_tcase(s, t);
+    runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
