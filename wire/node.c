@@ -12,7 +12,7 @@
 
 #define REPORT_FIELDS (19 + LBW_NODE_KERNELS)
 #define PROOF_TYPE 1
-#define PROOF_FIELDS 7
+#define PROOF_FIELDS 8
 
 static bool is_within(double v, double least, double most)
 {
@@ -171,6 +171,7 @@ int lbw_node_proof_encode(const struct lbw_node_proof *proof, struct lbx_buf *ou
     lbw_write_bytes(&w, proof->nonce, sizeof(proof->nonce));
     lbw_write_str(&w, proof->host);
     lbw_write_str(&w, proof->boot);
+    lbw_write_u64(&w, proof->instance);
     lbw_write_bytes(&w, proof->session_key, sizeof(proof->session_key));
     return lbw_write_end(&w);
 }
@@ -187,6 +188,7 @@ int lbw_node_proof_decode(const uint8_t *body, size_t n, struct lbw_node_proof *
     lbw_read_bytes(&r, ret_proof->nonce, sizeof(ret_proof->nonce));
     lbw_read_str(&r, ret_proof->host, sizeof(ret_proof->host));
     lbw_read_str(&r, ret_proof->boot, sizeof(ret_proof->boot));
+    ret_proof->instance = lbw_read_u64(&r, UINT64_MAX);
     lbw_read_bytes(&r, ret_proof->session_key, sizeof(ret_proof->session_key));
     if (lbw_read_end(&r) < 0 || strcmp(purpose, LBW_NODE_PURPOSE) != 0 ||
         !lbw_host_name_valid(ret_proof->host))

@@ -21,7 +21,7 @@
 #define LBW_NODE_VERSION 1
 #define LBW_NODE_NONCE_BYTES 32
 #define LBW_NODE_CREDENTIAL_MAX 4096 /* bytes with the NUL */
-#define LBW_NODE_BOOT_MAX 40         /* a boot id's bytes with the NUL */
+#define LBW_NODE_BOOT_MAX 40         /* a boot id with the NUL */
 #define LBW_NODE_MODEL_MAX 64
 #define LBW_NODE_KERNELS 3 /* of the benchmark: integer, floating, memory */
 #define LBW_NODE_PURPOSE "slurm-lb node session"
@@ -75,6 +75,7 @@ struct lbw_node_proof {
     uint8_t nonce[LBW_NODE_NONCE_BYTES]; /* the controller's */
     char host[LBW_LOCAL_HOST_MAX];
     char boot[LBW_NODE_BOOT_MAX];
+    uint64_t instance; /* of this lbd, drawn at its start: its reports are numbered from 1 */
     uint8_t session_key[LBX_KEY_BYTES];
 };
 

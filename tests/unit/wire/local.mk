@@ -8,3 +8,8 @@ check_PROGRAMS += tests/unit/wire/test_local
 tests_unit_wire_test_local_SOURCES = tests/unit/wire/test_local.c
 tests_unit_wire_test_local_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_wire_test_local_LDADD = libwire.la libcommon.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/wire/test_node
+tests_unit_wire_test_node_SOURCES = tests/unit/wire/test_node.c
+tests_unit_wire_test_node_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_wire_test_node_LDADD = libwire.la libcommon.la $(CHECK_LIBS)
