@@ -160,6 +160,13 @@ int lbd_conn_send(struct lbd_conn *c, const void *body, size_t n)
     return c->closing ? c->reason : 0;
 }
 
+void lbd_conn_unframe(struct lbd_conn *c)
+{
+    lbx_buf_consume(&c->in, c->channel.taken); /* the frame handed out last */
+    c->channel.taken = 0;
+    c->framed = false;
+}
+
 void lbd_conn_pause(struct lbd_conn *c, bool paused)
 {
     c->paused = paused;

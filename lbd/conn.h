@@ -60,6 +60,9 @@ void lbd_conn_flush(struct lbd_conn *c);
 /* The owner is ready again, or not. */
 void lbd_conn_pause(struct lbd_conn *c, bool paused);
 
+/* No frames from here on: what comes is the owner's, by on_bytes.  Called from on_frame, or while paused. */
+void lbd_conn_unframe(struct lbd_conn *c);
+
 /* Close; on_close comes later, from the loop.  Repeated calls are fine. */
 void lbd_conn_close(struct lbd_conn *c, int reason);
 

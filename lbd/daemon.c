@@ -1,78 +1,222 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One lbd. */
+/* One lbd: its parts put together by role, its loop and its signals. */
 #include "lbd/daemon.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "lbd/local_server.h"
-#include "lbd/node/node.h"
+#include "lbd/commands.h"
+#include "lbd/conf.h"
+#include "lbd/expose.h"
+#include "lbd/jobs.h"
+#include "lbd/metrics/http.h"
 #include "lbd/notify.h"
-#include "lbd/ranking.h"
+
+#define EXPOSE_MS 5000 /* the page is at most so old */
 
 struct lbd {
     const struct lbd_options *options;
     uv_loop_t loop;
     uv_signal_t term, interrupt, hup;
-    uv_timer_t watchdog;
+    uv_timer_t watchdog, expose;
+    struct lbx_policyconf conf;
     struct lbd_node *node;
+    struct lbd_uplink *uplink;
+    struct lbd_controller *controller;
     struct lbd_ranking ranking;
     struct lbd_local_server *server;
+    struct lbd_metrics *metrics;
+    struct lbd_http *http;
+    uint32_t
+        self; /* this host's number at the controller in this process; UINT32_MAX: not joined */
+    int64_t started_wall_ns;
+    uint64_t reload_failures, job_messages;
+    bool stopping;
+
+    uv_work_t reload; /* names of users may take a while to look up */
+    bool reloading, reload_again;
+    struct lbx_policyconf new_conf;
+    struct lbx_error reload_err;
+    int reload_rc;
 };
+
+static struct lbd_view view_of(const struct lbd *d)
+{
+    return (struct lbd_view){.options = d->options,
+                             .conf = &d->conf,
+                             .node = d->node,
+                             .uplink = d->uplink,
+                             .controller = d->controller,
+                             .ranking = &d->ranking,
+                             .server = d->server,
+                             .started_wall_ns = d->started_wall_ns,
+                             .reload_failures = d->reload_failures,
+                             .job_messages = d->job_messages};
+}
 
 static void on_report(void *data, const struct lbw_node_report *report)
 {
-    (void)data;
-    (void)report;
+    struct lbd *d = data;
+    char boot[LBW_NODE_BOOT_MAX];
+
+    if (d->uplink)
+        lbd_uplink_report(d->uplink, report);
+    if (!d->controller)
+        return;
+    if (d->self == UINT32_MAX) {
+        lbd_uplink_boot_id(boot);
+        d->self = lbd_controller_join(d->controller, d->options->host, boot, 0);
+    }
+    if (d->self != UINT32_MAX)
+        (void)lbd_controller_report(d->controller, d->self, report);
 }
 
 static bool may_command(void *data, uid_t uid)
 {
-    (void)data;
-    (void)uid;
+    const struct lbd *d = data;
+
+    for (size_t i = 0; i < d->conf.nusers; i++)
+        if (d->conf.user[i] == uid)
+            return true;
     return false;
 }
 
 static char *command(void *data, const char *text, struct lbx_error *err)
 {
-    (void)data;
-    lbx_error_set(err, -ENOSYS, "command '%s' is unknown", text);
-    return NULL;
+    struct lbd_view v = view_of(data);
+
+    return lbd_command(&v, text, err);
 }
 
 static int job(void *data, const struct lbd_peer *peer, const char *json, struct lbx_error *err)
 {
-    (void)data;
+    struct lbd *d = data;
+    int rc = lbd_job_check(json, err);
+
     (void)peer;
-    (void)json;
-    (void)err;
-    return 0;
+    d->job_messages += rc == 0;
+    return rc;
+}
+
+static struct lbp_index_weights weights_of(const struct lbx_policyconf *c)
+{
+    return (struct lbp_index_weights){c->index_scale, c->index_user, c->index_terminal,
+                                      c->index_task};
+}
+
+static struct lbd_node_settings node_settings(const struct lbd *d)
+{
+    return (struct lbd_node_settings){.load_interval_ns = d->conf.load_interval_ns,
+                                      .benchmark_interval_ns = d->conf.benchmark_interval_ns,
+                                      .jitter = d->conf.jitter_ratio,
+                                      .weights = weights_of(&d->conf)};
+}
+
+static struct lbd_controller_settings controller_settings(const struct lbd *d)
+{
+    return (struct lbd_controller_settings){.state = d->options->state,
+                                            .listen_address = d->options->listen.host,
+                                            .listen_port = d->options->listen.port,
+                                            .weights = weights_of(&d->conf),
+                                            .keep_raw_s = d->conf.keep_raw_ns / LBX_NS_PER_S,
+                                            .max_bytes = d->conf.database_bytes_max,
+                                            .verify_address = d->conf.verify_address};
+}
+
+static void on_expose(uv_timer_t *timer)
+{
+    struct lbd *d = timer->data;
+    struct lbd_view v = view_of(d);
+
+    lbd_expose(d->metrics, &v);
 }
 
 static void stop(struct lbd *d)
 {
+    if (d->stopping)
+        return;
+    d->stopping = true;
     lbd_notify("STOPPING=1");
     uv_close((uv_handle_t *)&d->term, NULL);
     uv_close((uv_handle_t *)&d->interrupt, NULL);
     uv_close((uv_handle_t *)&d->hup, NULL);
     uv_close((uv_handle_t *)&d->watchdog, NULL);
+    uv_close((uv_handle_t *)&d->expose, NULL);
+    lbd_http_stop(d->http);
     if (d->server)
         lbd_local_server_stop(d->server);
     if (d->node)
         lbd_node_stop(d->node);
+    if (d->uplink)
+        lbd_uplink_stop(d->uplink);
+    if (d->controller)
+        lbd_controller_stop(d->controller);
+}
+
+static void read_again(uv_work_t *work)
+{
+    struct lbd *d = work->data;
+
+    d->reload_err.code = 0;
+    d->reload_rc = lbd_conf_read(d->options->config, &d->new_conf, &d->reload_err);
+    if (d->reload_rc == -ENOENT && !d->options->config_given) {
+        lbx_policyconf_init(&d->new_conf);
+        d->reload_rc = 0;
+    }
+}
+
+static void start_reload(struct lbd *d);
+
+static void after_read(uv_work_t *work, int status)
+{
+    struct lbd *d = work->data;
+    struct lbd_node_settings node;
+    struct lbd_controller_settings controller;
+
+    d->reloading = false;
+    if (status == 0 && d->reload_rc == 0) {
+        lbx_policyconf_fini(&d->conf);
+        d->conf = d->new_conf;
+        node = node_settings(d);
+        controller = controller_settings(d);
+        if (d->node && !d->stopping)
+            lbd_node_set(d->node, &node);
+        if (d->controller && !d->stopping)
+            lbd_controller_set(d->controller, &controller);
+        lbx_log(LBX_LOG_INFO, "%s is in force", d->options->config);
+    } else if (status == 0) {
+        d->reload_failures++;
+        lbx_log(LBX_LOG_ERROR, "%s; the old configuration stays in force", d->reload_err.text);
+    }
+    if (d->stopping)
+        return;
+    lbd_notify("READY=1");
+    if (d->reload_again)
+        start_reload(d);
+}
+
+static void start_reload(struct lbd *d)
+{
+    d->reload.data = d;
+    d->reload_again = d->reloading;
+    if (d->reloading)
+        return;
+    lbd_notify("RELOADING=1");
+    d->reloading = uv_queue_work(&d->loop, &d->reload, read_again, after_read) == 0;
 }
 
 static void on_signal(uv_signal_t *handle, int signum)
 {
     struct lbd *d = handle->data;
 
-    if (signum == SIGHUP)
+    if (signum == SIGHUP) {
+        start_reload(d);
         return;
+    }
     lbx_log(LBX_LOG_INFO, "stopping");
     stop(d);
 }
@@ -83,7 +227,7 @@ static void on_watchdog(uv_timer_t *timer)
     lbd_notify("WATCHDOG=1");
 }
 
-static void watch_signals(struct lbd *d)
+static void init_handles(struct lbd *d)
 {
     uint64_t watchdog_ms = lbd_notify_watchdog_ms();
 
@@ -92,7 +236,8 @@ static void watch_signals(struct lbd *d)
     uv_signal_init(&d->loop, &d->interrupt);
     uv_signal_init(&d->loop, &d->hup);
     uv_timer_init(&d->loop, &d->watchdog);
-    d->term.data = d->interrupt.data = d->hup.data = d;
+    uv_timer_init(&d->loop, &d->expose);
+    d->term.data = d->interrupt.data = d->hup.data = d->expose.data = d;
     uv_signal_start(&d->term, on_signal, SIGTERM);
     uv_signal_start(&d->interrupt, on_signal, SIGINT);
     uv_signal_start(&d->hup, on_signal, SIGHUP);
@@ -100,39 +245,81 @@ static void watch_signals(struct lbd *d)
         uv_timer_start(&d->watchdog, on_watchdog, watchdog_ms, watchdog_ms);
 }
 
+static int start_roles(struct lbd *d, struct lbx_error *err)
+{
+    const struct lbd_options *o = d->options;
+    struct lbd_controller_settings controller = controller_settings(d);
+    struct lbd_node_settings node = node_settings(d);
+    int rc = 0;
+
+    if (o->controller)
+        rc = lbd_controller_create(&d->loop, &controller, &d->ranking, err, &d->controller);
+    if (rc == 0 && !o->controller) {
+        rc = lbd_uplink_create(&d->loop, &o->controller_at, o->host, &d->ranking, &d->uplink);
+        if (rc < 0)
+            return lbx_error_set(err, rc, "connection to the controller: %s", strerror(-rc));
+    }
+    if (rc == 0 && o->node) {
+        rc = lbd_node_create(&d->loop, o->host, &node, on_report, d, &d->node);
+        if (rc < 0)
+            return lbx_error_set(err, rc, "node role: %s", strerror(-rc));
+    }
+    return rc;
+}
+
+/* Metrics are a service to people: a port that is taken stops no jobs, and so not lbd. */
+static void start_metrics(struct lbd *d)
+{
+    struct lbx_error err = {0};
+
+    if (!d->options->metrics_on)
+        return;
+    d->metrics = lbd_metrics_create();
+    if (!d->metrics)
+        return;
+    if (lbd_http_start(d->options->metrics.host, d->options->metrics.port, d->metrics, &err,
+                       &d->http) < 0) {
+        lbx_log(LBX_LOG_WARNING, "no /metrics: %s", err.text);
+        return;
+    }
+    uv_timer_start(&d->expose, on_expose, 0, EXPOSE_MS);
+}
+
 static int start(struct lbd *d, struct lbx_error *err)
 {
-    struct lbd_node_settings settings = {.load_interval_ns = 10 * LBX_NS_PER_S,
-                                         .benchmark_interval_ns = 6 * 3600 * LBX_NS_PER_S,
-                                         .jitter = .1};
+    const struct lbd_options *o = d->options;
     struct lbd_local_sources sources = {.ranking = &d->ranking,
                                         .may_command = may_command,
                                         .command = command,
                                         .job = job,
                                         .data = d};
-    int rc;
+    int rc = lbd_conf_read(o->config, &d->conf, err);
 
-    lbp_index_weights_init(&settings.weights);
-    if (d->options->node) {
-        rc = lbd_node_create(&d->loop, d->options->host, &settings, on_report, d, &d->node);
-        if (rc < 0)
-            return lbx_error_set(err, rc, "node role: %s", strerror(-rc));
+    if (rc == -ENOENT && !o->config_given) {
+        lbx_policyconf_init(&d->conf);
+        rc = 0;
     }
+    if (rc == 0)
+        rc = start_roles(d, err);
     sources.node = d->node;
-    return lbd_local_server_create(&d->loop, d->options->socket, &sources, err, &d->server);
+    if (rc == 0)
+        rc = lbd_local_server_create(&d->loop, o->socket, &sources, err, &d->server);
+    if (rc == 0)
+        start_metrics(d);
+    return rc;
 }
 
 int lbd_daemon_run(const struct lbd_options *options, struct lbx_error *err)
 {
-    struct lbd d = {.options = options};
+    struct lbd d = {.options = options, .self = UINT32_MAX, .started_wall_ns = lbx_clock_wall_ns()};
     int rc = uv_loop_init(&d.loop);
 
     if (rc < 0)
-        return lbx_error_set(err, rc, "event loop: %s", strerror(-rc));
-    watch_signals(&d);
+        return lbx_error_set(err, rc, "event loop: %s", uv_strerror(rc));
+    init_handles(&d);
     rc = start(&d, err);
     if (rc == 0) {
-        lbx_log(LBX_LOG_INFO, "lbd of host %s listens at %s", options->host, options->socket);
+        lbx_log(LBX_LOG_INFO, "host %s, socket %s", options->host, options->socket);
         lbd_notify("READY=1");
     } else {
         stop(&d);
@@ -140,7 +327,11 @@ int lbd_daemon_run(const struct lbd_options *options, struct lbx_error *err)
     uv_run(&d.loop, UV_RUN_DEFAULT);
     lbd_local_server_destroy(d.server);
     lbd_node_destroy(d.node);
+    lbd_uplink_destroy(d.uplink);
+    lbd_controller_destroy(d.controller);
+    lbd_metrics_destroy(d.metrics);
     lbd_ranking_fini(&d.ranking);
+    lbx_policyconf_fini(&d.conf);
     uv_loop_close(&d.loop);
     return rc;
 }

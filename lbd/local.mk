@@ -1,29 +1,63 @@
 # lbd: the daemon, and lbctl.  Its parts are one library, which the tests link too.
 noinst_LTLIBRARIES += liblbd.la
 liblbd_la_SOURCES = \
+	lbd/commands.c lbd/commands.h \
 	lbd/conf.c lbd/conf.h \
 	lbd/conn.c lbd/conn.h \
 	lbd/daemon.c lbd/daemon.h \
+	lbd/expose.c lbd/expose.h \
 	lbd/guard.c lbd/guard.h \
 	lbd/jitter.c lbd/jitter.h \
+	lbd/jobs.c lbd/jobs.h \
 	lbd/listener.c lbd/listener.h \
 	lbd/local_server.c lbd/local_server.h \
 	lbd/notify.c lbd/notify.h \
 	lbd/options.c lbd/options.h \
 	lbd/ranking.c lbd/ranking.h \
+	lbd/view.h \
+	lbd/munge.c lbd/munge.h \
+	lbd/controller/controller.c lbd/controller/controller.h \
+	lbd/controller/db.c lbd/controller/db.h \
+	lbd/controller/migrations.h \
+	lbd/controller/prove.c lbd/controller/prove.h \
+	lbd/controller/sessions.c lbd/controller/sessions.h \
+	lbd/controller/store.c lbd/controller/store.h lbd/controller/store_impl.h \
+	lbd/controller/writer.c \
+	lbd/metrics/http.c lbd/metrics/http.h \
+	lbd/metrics/metrics.c lbd/metrics/metrics.h \
 	lbd/node/bench.c lbd/node/bench.h \
 	lbd/node/cgroup.c lbd/node/cgroup.h \
+	lbd/node/dial.c lbd/node/dial.h \
 	lbd/node/kernel.c lbd/node/kernel.h \
 	lbd/node/load.c lbd/node/load.h \
 	lbd/node/node.c lbd/node/node.h \
 	lbd/node/procs.c lbd/node/procs.h \
 	lbd/node/runner.c lbd/node/runner.h \
-	lbd/node/steps.c lbd/node/steps.h
-liblbd_la_CPPFLAGS = $(AM_CPPFLAGS) -DLB_STATEDIR='"$(localstatedir)/lib/slurm-lb"'
-liblbd_la_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS) $(MSGPACK_CFLAGS)
-liblbd_la_LIBADD = libpolicyconf.la libwire.la libpolicy.la libcommon.la $(UV_LIBS) -lm
+	lbd/node/steps.c lbd/node/steps.h \
+	lbd/node/uplink.c lbd/node/uplink.h
+nodist_liblbd_la_SOURCES = lbd/controller/migrations.c lbd/metrics/catalogue.c lbd/metrics/catalogue.h
+liblbd_la_CPPFLAGS = $(AM_CPPFLAGS) -DLB_STATEDIR='"$(localstatedir)/lib/slurm-lb"' -DLB_REVISION='"$(LB_REVISION)"'
+liblbd_la_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS) $(SQLITE_CFLAGS) $(MHD_CFLAGS) $(MUNGE_CFLAGS) $(SODIUM_CFLAGS) $(JANSSON_CFLAGS)
+liblbd_la_LIBADD = libpolicyconf.la libwire.la libpolicy.la libcommon.la $(UV_LIBS) $(SQLITE_LIBS) $(MHD_LIBS) $(MUNGE_LIBS) $(SODIUM_LIBS) $(JANSSON_LIBS) -lm
 
 sbin_PROGRAMS += sbin/lbd
 sbin_lbd_SOURCES = lbd/main.c
 sbin_lbd_CFLAGS = $(LB_CFLAGS)
 sbin_lbd_LDADD = liblbd.la
+
+# The tables and the catalogue of metrics are built in.
+MIGRATIONS = schema/001-hosts.sql
+EXTRA_DIST += $(MIGRATIONS) schema/embed.pl schema/metrics.pl schema/metrics.json
+lbd/controller/migrations.c: $(MIGRATIONS) schema/embed.pl
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(PERL) $(srcdir)/schema/embed.pl $(MIGRATIONS:%=$(srcdir)/%) >$@.tmp && mv $@.tmp $@
+lbd/metrics/catalogue.h: schema/metrics.json schema/metrics.pl
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(PERL) $(srcdir)/schema/metrics.pl header $(srcdir)/schema/metrics.json >$@.tmp && mv $@.tmp $@
+lbd/metrics/catalogue.c: schema/metrics.json schema/metrics.pl
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(PERL) $(srcdir)/schema/metrics.pl table $(srcdir)/schema/metrics.json >$@.tmp && mv $@.tmp $@
+BUILT_SOURCES += lbd/metrics/catalogue.h
+CLEANFILES += lbd/controller/migrations.c lbd/metrics/catalogue.h lbd/metrics/catalogue.c
+
+bin_PROGRAMS += bin/lbctl
+bin_lbctl_SOURCES = lbd/ctl/lbctl.c lbd/ctl/print.c lbd/ctl/print.h lbd/conf.c lbd/conf.h
+bin_lbctl_CFLAGS = $(LB_CFLAGS) $(JANSSON_CFLAGS)
+bin_lbctl_LDADD = libpolicyconf.la libwire.la libpolicy.la libcommon.la $(JANSSON_LIBS) -lm

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lbd: the daemon of every host and of the controller. */
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "common/auth.h"
 #include "common/log.h"
@@ -18,6 +19,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "lbd: %s\n", err.text);
         return 2;
     }
+    umask(027); /* the database is not for everybody; the socket sets its own mode */
     lbx_log_open("lbd", options.debug ? LBX_LOG_DEBUG : LBX_LOG_INFO);
     if (lbx_auth_setup() < 0) {
         fprintf(stderr, "lbd: the system gives no random numbers\n");

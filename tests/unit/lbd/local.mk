@@ -1,8 +1,37 @@
 # Tests of lbd/.
-LBD_TESTS = \
-	tests/unit/lbd/test_conf
-check_PROGRAMS += $(LBD_TESTS)
+check_PROGRAMS += tests/unit/lbd/test_cgroup
+tests_unit_lbd_test_cgroup_SOURCES = tests/unit/lbd/test_cgroup.c tests/unit/lbd/run.h
+tests_unit_lbd_test_cgroup_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_lbd_test_cgroup_LDADD = liblbd.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/lbd/test_conf
 tests_unit_lbd_test_conf_SOURCES = tests/unit/lbd/test_conf.c
 tests_unit_lbd_test_conf_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_conf_LDADD = liblbd.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/lbd/test_guard
+tests_unit_lbd_test_guard_SOURCES = tests/unit/lbd/test_guard.c tests/unit/lbd/run.h
+tests_unit_lbd_test_guard_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_lbd_test_guard_LDADD = liblbd.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/lbd/test_metrics
+tests_unit_lbd_test_metrics_SOURCES = tests/unit/lbd/test_metrics.c tests/unit/lbd/run.h
+tests_unit_lbd_test_metrics_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_lbd_test_metrics_LDADD = liblbd.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/lbd/test_options
+tests_unit_lbd_test_options_SOURCES = tests/unit/lbd/test_options.c tests/unit/lbd/run.h
+tests_unit_lbd_test_options_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_lbd_test_options_LDADD = liblbd.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/lbd/test_ranking
+tests_unit_lbd_test_ranking_SOURCES = tests/unit/lbd/test_ranking.c tests/unit/lbd/run.h
+tests_unit_lbd_test_ranking_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_lbd_test_ranking_LDADD = liblbd.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/lbd/test_store
+tests_unit_lbd_test_store_SOURCES = tests/unit/lbd/test_store.c tests/unit/lbd/run.h
+tests_unit_lbd_test_store_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(UV_CFLAGS)
+tests_unit_lbd_test_store_LDADD = liblbd.la $(CHECK_LIBS) $(SQLITE_LIBS)
+
 EXTRA_DIST += packaging/policy.conf

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What lbctl asks for, answered in JSON. */
+#include "lbd/commands.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "config.h"
+
+#define DIGITS 6 /* of a number: more than is measured */
+
+static double to_s(int64_t ns)
+{
+    return (double)(ns / LBX_NS_PER_MS) / 1e3;
+}
+
+static json_t *make_rank(const struct lbd_view *v)
+{
+    int64_t now_ns = lbx_clock_mono_ns(), age_ns = lbd_ranking_age_ns(v->ranking, now_ns);
+    json_t *hosts = json_array(), *o = json_object();
+
+    for (size_t i = 0; i < v->ranking->n && age_ns <= LBD_RANKING_UNUSED_NS; i++) {
+        const struct lbw_local_host *h = &v->ranking->host[i];
+
+        json_array_append_new(hosts, json_pack("{ss sf sf sf sf sf}", "host", h->host, "index",
+                                               h->index, "core_speed", h->core_speed, "capacity",
+                                               h->capacity, "hardware", h->hardware, "age_s",
+                                               to_s(h->age_ns + age_ns)));
+    }
+    json_object_set_new(o, "age_s", age_ns == INT64_MAX ? json_null() : json_real(to_s(age_ns)));
+    json_object_set_new(o, "stale", json_boolean(age_ns > LBD_RANKING_STALE_NS));
+    json_object_set_new(o, "hosts", hosts);
+    return o;
+}
+
+static json_t *make_host(const struct lbd_host *h, int64_t now_ns)
+{
+    const struct lbw_node_report *r = &h->report;
+
+    if (!h->reported)
+        return json_pack("{ss sb sn}", "host", h->name, "connected", h->connected, "age_s");
+    return json_pack(
+        "{ss sb sf ss sf sf sf sf sf sf sf sf sf sf sI sI sI}", "host", h->name, "connected",
+        h->connected, "age_s", to_s(now_ns - h->at_ns), "model", r->model, "cpus", r->cpus, "index",
+        h->index, "hardware", r->hardware, "core_speed", r->core_speed, "capacity", r->capacity,
+        "hardware_index_s", r->hardware_s, "workload_index", r->workload_ratio, "external_cpus",
+        r->external_cpus, "busy_cpus", r->busy_cpus, "pressure", r->pressure_ratio, "users",
+        (json_int_t)r->users, "terminals", (json_int_t)r->terminals, "tasks", (json_int_t)r->tasks);
+}
+
+static json_t *make_hosts(const struct lbd_view *v, struct lbx_error *err)
+{
+    json_t *hosts, *o;
+    const struct lbd_host *h;
+    int64_t now_ns = lbx_clock_mono_ns();
+    size_t n;
+
+    if (!v->controller) {
+        lbx_error_set(err, -ENOTSUP,
+                      "this lbd is no controller: ask there, or use rank for what is known here");
+        return NULL;
+    }
+    hosts = json_array();
+    h = lbd_controller_hosts(v->controller, &n);
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(hosts, make_host(&h[i], now_ns));
+    o = json_object();
+    json_object_set_new(o, "hosts", hosts);
+    return o;
+}
+
+static json_t *make_node(const struct lbd_node *node)
+{
+    struct lbd_node_stats s;
+
+    lbd_node_stats(node, &s);
+    return json_pack("{sb sf sf sf sf sI sI sI}", "measured", s.measured, "hardware",
+                     s.bench.hardware, "share", s.bench.share, "cpus", s.load.cpus, "external_cpus",
+                     s.external_cpus, "tasks", (json_int_t)s.tasks, "samples",
+                     (json_int_t)s.samples, "benchmarks", (json_int_t)s.bench_runs);
+}
+
+static json_t *make_uplink(const struct lbd_view *v)
+{
+    struct lbd_uplink_stats s;
+
+    lbd_uplink_stats(v->uplink, &s);
+    return json_pack("{ss si sb sI sI sI ss}", "controller", v->options->controller_at.host, "port",
+                     v->options->controller_at.port, "connected", s.connected, "failures",
+                     (json_int_t)s.failures, "pending", (json_int_t)s.pending, "dropped",
+                     (json_int_t)s.dropped, "reason", s.reason);
+}
+
+static json_t *make_controller(const struct lbd_controller *c)
+{
+    struct lbd_controller_stats s;
+    struct lbd_store_stats d;
+
+    lbd_controller_stats(c, &s);
+    lbd_store_stats(lbd_controller_store(c), &d);
+    return json_pack("{sI sI sI s{sb ss sI sI sI sI sI}}", "hosts", (json_int_t)s.hosts_fresh,
+                     "connected", (json_int_t)s.connected, "reports", (json_int_t)s.reports,
+                     "database", "open", d.open, "reason", d.reason, "rows", (json_int_t)d.rows,
+                     "dropped", (json_int_t)d.dropped, "resets", (json_int_t)d.resets, "size_bytes",
+                     (json_int_t)d.size_bytes, "waiting", (json_int_t)d.waiting);
+}
+
+static json_t *make_status(const struct lbd_view *v)
+{
+    struct lbd_local_stats s;
+    json_t *o =
+        json_pack("{ss ss si sf}", "version", PACKAGE_VERSION, "host", v->options->host, "pid",
+                  (int)getpid(), "up_s", to_s(lbx_clock_wall_ns() - v->started_wall_ns));
+
+    lbd_local_server_stats(v->server, &s);
+    json_object_set_new(o, "socket",
+                        json_pack("{ss sI sI sI sI}", "path", v->options->socket, "requests",
+                                  (json_int_t)s.requests, "connections", (json_int_t)s.connections,
+                                  "refused", (json_int_t)s.refused, "bad", (json_int_t)s.bad));
+    json_object_set_new(o, "policy_conf",
+                        json_pack("{ss sI}", "path", v->options->config, "reload_failures",
+                                  (json_int_t)v->reload_failures));
+    if (v->node)
+        json_object_set_new(o, "node", make_node(v->node));
+    if (v->uplink)
+        json_object_set_new(o, "uplink", make_uplink(v));
+    if (v->controller)
+        json_object_set_new(o, "controller", make_controller(v->controller));
+    return o;
+}
+
+static json_t *make_rules(const struct lbx_conf_rule *rule, size_t n)
+{
+    static const char *const mode[] = {"opt-in", "opt-out"};
+    static const char *const placement[] = {"off", "on", "weights"};
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n; i++) {
+        json_t *o = json_pack("{ss}", "name", rule[i].name);
+
+        if (rule[i].policy[0])
+            json_object_set_new(o, "policy", json_string(rule[i].policy));
+        if (rule[i].mode != LBX_MODE_UNSET)
+            json_object_set_new(o, "mode", json_string(mode[rule[i].mode]));
+        if (rule[i].placement != LBX_PLACE_UNSET)
+            json_object_set_new(o, "placement", json_string(placement[rule[i].placement]));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *make_policy(const struct lbx_policyconf *c)
+{
+    static const char *const placement[] = {"off", "on", "weights"};
+    json_t *allowed = json_array();
+
+    for (size_t i = 0; i < c->npolicies; i++)
+        json_array_append_new(allowed, json_string(c->allowed[i]));
+    return json_pack(
+        "{ss ss ss so so s{so sf sf sb} s{sf sf sf} s{sf sf sf sf} s{sf sf sf sI}}", "policy",
+        c->policy, "mode", c->mode == LBX_MODE_OPT_OUT ? "opt-out" : "opt-in", "placement",
+        placement[c->placement], "partitions", make_rules(c->partition, c->npartitions), "accounts",
+        make_rules(c->account, c->naccounts), "limits", "policies", allowed, "least_period_s",
+        to_s(c->least_period_ns), "least_chunk_s", to_s(c->least_chunk_ns), "trace", c->trace,
+        "probe", "load_interval_s", to_s(c->load_interval_ns), "benchmark_interval_s",
+        to_s(c->benchmark_interval_ns), "jitter", c->jitter_ratio, "index", "scale", c->index_scale,
+        "user", c->index_user, "terminal", c->index_terminal, "task", c->index_task, "retention",
+        "raw_s", to_s(c->keep_raw_ns), "five_minutes_s", to_s(c->keep_5m_ns), "hours_s",
+        to_s(c->keep_1h_ns), "size_bytes", (json_int_t)c->database_bytes_max);
+}
+
+char *lbd_command(const struct lbd_view *v, const char *text, struct lbx_error *err)
+{
+    json_t *o = NULL;
+    char *json;
+
+    if (strcmp(text, "rank") == 0)
+        o = make_rank(v);
+    else if (strcmp(text, "hosts") == 0)
+        o = make_hosts(v, err);
+    else if (strcmp(text, "status") == 0)
+        o = make_status(v);
+    else if (strcmp(text, "policy") == 0)
+        o = make_policy(v->conf);
+    else
+        lbx_error_set(err, -EINVAL, "command '%.100s' is unknown: hosts, rank, status, policy",
+                      text);
+    if (!o) {
+        if (!err->code)
+            lbx_error_set(err, -ENOMEM, "out of memory");
+        return NULL;
+    }
+    json = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
+    json_decref(o);
+    if (!json)
+        lbx_error_set(err, -ENOMEM, "the answer could not be written");
+    return json;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The controller role: takes the nodes' reports, ranks the hosts, has them recorded, and hands the ranking to the nodes.  All
+ * calls on the loop's thread.
+ */
+#ifndef LBD_CONTROLLER_CONTROLLER_H
+#define LBD_CONTROLLER_CONTROLLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "common/error.h"
+#include "lbd/controller/store.h"
+#include "lbd/ranking.h"
+#include "policy/index.h"
+
+struct lbd_controller_settings {
+    const char *state; /* folder of the database; borrowed during the call */
+    const char *listen_address;
+    uint16_t listen_port;
+    struct lbp_index_weights weights;
+    int64_t keep_raw_s, max_bytes;
+    bool verify_address;
+};
+
+/* A host as the controller knows it. */
+struct lbd_host {
+    char name[LBW_LOCAL_HOST_MAX];
+    char boot[LBW_NODE_BOOT_MAX];
+    uint64_t instance; /* of its lbd; 0: not heard since our start */
+    uint64_t last_seq; /* of its newest report */
+    bool reported;     /* report is valid */
+    bool connected;
+    struct lbw_node_report report;
+    int64_t at_ns; /* when the report was taken, our monotonic clock */
+    int64_t at_s;  /* the same since 1970, no two reports alike */
+    double index;
+};
+
+struct lbd_controller_stats {
+    uint32_t hosts_fresh, connected;
+    uint64_t reports;
+    uint64_t refused_cap, refused_credential, refused_address, refused_proof, refused_garbage,
+        refused_timeout;
+};
+
+struct lbd_controller;
+
+/* ranking: kept up to date; borrowed until lbd_controller_destroy. */
+int lbd_controller_create(uv_loop_t *loop, const struct lbd_controller_settings *settings,
+                          struct lbd_ranking *ranking, struct lbx_error *err,
+                          struct lbd_controller **ret_controller)
+    __attribute__((warn_unused_result));
+void lbd_controller_stop(struct lbd_controller *c);
+void lbd_controller_destroy(struct lbd_controller *c); /* NULL is fine */
+
+/* New weights, retention, check of addresses; the rest is fixed from the start. */
+void lbd_controller_set(struct lbd_controller *c, const struct lbd_controller_settings *settings);
+
+/* The number of a host that has proved its name, made when it is new; UINT32_MAX: out of memory, or too many. */
+uint32_t lbd_controller_join(struct lbd_controller *c, const char *name, const char *boot,
+                             uint64_t instance);
+void lbd_controller_leave(struct lbd_controller *c, uint32_t index, const char *why);
+
+/* A report of a joined host.  Returns the store's ticket; 0 for one that was had already. */
+uint64_t lbd_controller_report(struct lbd_controller *c, uint32_t index,
+                               const struct lbw_node_report *report);
+
+/* Borrowed until the next call of join. */
+const struct lbd_host *lbd_controller_hosts(const struct lbd_controller *c, size_t *ret_n);
+void lbd_controller_stats(const struct lbd_controller *c, struct lbd_controller_stats *ret);
+struct lbd_store *lbd_controller_store(const struct lbd_controller *c);
+
+#endif

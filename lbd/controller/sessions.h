@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The controller's connections with nodes: proof by MUNGE (in the loop's work pool: it may block), then keyed frames.  Reports
+ * go to the controller, and are acknowledged when they are on disk.
+ */
+#ifndef LBD_CONTROLLER_SESSIONS_H
+#define LBD_CONTROLLER_SESSIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "common/error.h"
+#include "lbd/controller/controller.h"
+
+struct lbd_sessions;
+
+int lbd_sessions_create(uv_loop_t *loop, struct lbd_controller *c, const char *address,
+                        uint16_t port, bool verify_address, struct lbx_error *err,
+                        struct lbd_sessions **ret_sessions) __attribute__((warn_unused_result));
+void lbd_sessions_stop(struct lbd_sessions *s);
+void lbd_sessions_destroy(struct lbd_sessions *s); /* NULL is fine */
+
+void lbd_sessions_set(struct lbd_sessions *s, bool verify_address);
+
+/* Hand the ranking to all. */
+void lbd_sessions_send_ranking(struct lbd_sessions *s, const struct lbd_ranking *ranking);
+
+/* Acknowledge what is on disk up to this ticket. */
+void lbd_sessions_acknowledge(struct lbd_sessions *s, uint64_t committed);
+
+/* Rows were lost: let the nodes connect again, and send again what was not acknowledged. */
+void lbd_sessions_restart(struct lbd_sessions *s);
+
+/* Adds the counts of refused connections. */
+void lbd_sessions_stats(const struct lbd_sessions *s, struct lbd_controller_stats *ret);
+
+#endif

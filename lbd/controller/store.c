@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The controller's memory on disk: the queue and the thread. */
+#include "lbd/controller/store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "lbd/controller/store_impl.h"
+
+#define STACK_BYTES (512 * 1024)
+
+/* Sleep until there is work and the last commit is an interval ago.  Returns false when it is time to end. */
+static bool wait_for_work(struct lbd_store *s)
+{
+    bool stop;
+
+    pthread_mutex_lock(&s->lock);
+    while (!s->stop && s->n == 0 && s->nbatch == 0)
+        pthread_cond_wait(&s->wake, &s->lock);
+    if (!s->stop) {
+        struct timespec until;
+        int64_t at_ns = lbx_clock_mono_ns() + s->settings.commit_interval_ns;
+
+        until.tv_sec = at_ns / LBX_NS_PER_S;
+        until.tv_nsec = at_ns % LBX_NS_PER_S;
+        while (!s->stop && pthread_cond_timedwait(&s->wake, &s->lock, &until) != ETIMEDOUT)
+            continue;
+    }
+    stop = s->stop;
+    pthread_mutex_unlock(&s->lock);
+    return !stop;
+}
+
+static void *run(void *data)
+{
+    struct lbd_store *s = data;
+
+    while (wait_for_work(s))
+        lbd_writer_work(s);
+    s->reopen_ns = 0;   /* the last try does not wait for its turn */
+    lbd_writer_work(s); /* what came last */
+    return NULL;
+}
+
+static int start_thread(struct lbd_store *s)
+{
+    pthread_condattr_t clock;
+    pthread_attr_t attr;
+    int rc;
+
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->wake, &clock);
+    pthread_condattr_destroy(&clock);
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    rc = pthread_create(&s->thread, &attr, run, s);
+    pthread_attr_destroy(&attr);
+    return -rc;
+}
+
+int lbd_store_create(const struct lbd_store_settings *settings,
+                     void (*on_host)(void *data, const struct lbd_db_host *host, int64_t at_s,
+                                     const struct lbw_node_report *report),
+                     void (*on_commit)(void *data), void *data, struct lbd_store **ret_store)
+{
+    struct lbd_store *s = calloc(1, sizeof(*s));
+    int rc;
+
+    if (!s)
+        return -ENOMEM;
+    s->settings = *settings;
+    s->on_commit = on_commit;
+    s->data = data;
+    s->next_ticket = 1;
+    pthread_mutex_init(&s->lock, NULL);
+    if (lbd_writer_open(s) && lbd_db_load(s->db, on_host, data) < 0)
+        lbx_log(LBX_LOG_WARNING, "%s: hosts not read: %s", settings->path, lbd_db_reason(s->db));
+    rc = start_thread(s);
+    if (rc < 0) {
+        lbd_db_close(s->db);
+        pthread_cond_destroy(&s->wake);
+        pthread_mutex_destroy(&s->lock);
+        free(s->queue);
+        free(s);
+        return rc;
+    }
+    *ret_store = s;
+    return 0;
+}
+
+void lbd_store_destroy(struct lbd_store *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->stop = true;
+    pthread_cond_signal(&s->wake);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->thread, NULL);
+    lbd_db_close(s->db);
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->wake);
+    free(s->queue);
+    free(s->batch);
+    free(s->known);
+    free(s);
+}
+
+static uint64_t put(struct lbd_store *s, const struct lbd_row *row)
+{
+    uint64_t ticket = 0;
+
+    pthread_mutex_lock(&s->lock);
+    if (s->n == s->size && s->n < 2 * LBD_STORE_ROWS_MAX) {
+        size_t size = s->size ? 2 * s->size : 16;
+        struct lbd_row *queue = realloc(s->queue, size * sizeof(*queue));
+
+        if (queue) {
+            s->queue = queue;
+            s->size = size;
+        }
+    }
+    if (s->n < s->size) {
+        s->queue[s->n++] = *row;
+        ticket = s->next_ticket++;
+        if (s->n == 1)
+            pthread_cond_signal(&s->wake);
+    } else {
+        s->stats.dropped++;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return ticket;
+}
+
+uint64_t lbd_store_put_host(struct lbd_store *s, uint32_t index, const struct lbd_db_host *host)
+{
+    struct lbd_row row = {.kind = ROW_HOST, .index = index, .u.host = *host};
+
+    return put(s, &row);
+}
+
+uint64_t lbd_store_put_report(struct lbd_store *s, uint32_t index, int64_t at_s,
+                              const struct lbw_node_report *report)
+{
+    struct lbd_row row = {.kind = ROW_REPORT, .index = index, .at_s = at_s, .u.report = *report};
+
+    return put(s, &row);
+}
+
+uint64_t lbd_store_put_event(struct lbd_store *s, uint32_t index, int64_t at_s, const char *what,
+                             const char *detail)
+{
+    struct lbd_row row = {.kind = ROW_EVENT, .index = index, .at_s = at_s};
+
+    snprintf(row.u.event.what, sizeof(row.u.event.what), "%s", what);
+    snprintf(row.u.event.detail, sizeof(row.u.event.detail), "%s", detail);
+    return put(s, &row);
+}
+
+uint64_t lbd_store_committed(struct lbd_store *s, uint64_t *ret_dropped)
+{
+    uint64_t ticket;
+
+    pthread_mutex_lock(&s->lock);
+    ticket = s->committed;
+    *ret_dropped = s->stats.dropped;
+    pthread_mutex_unlock(&s->lock);
+    return ticket;
+}
+
+void lbd_store_set(struct lbd_store *s, int64_t keep_raw_s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->settings.keep_raw_s = keep_raw_s;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void lbd_store_stats(struct lbd_store *s, struct lbd_store_stats *ret)
+{
+    pthread_mutex_lock(&s->lock);
+    *ret = s->stats;
+    pthread_mutex_unlock(&s->lock);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The controller's memory on disk: a thread that has the database to itself and commits once a second what was put since.
+ * Putting never waits.  When the database cannot be written the rows wait, up to a limit, and then the oldest are dropped;
+ * a damaged file is renamed aside and a fresh one begun; a file of a newer lbd is left alone.  The service goes on in all cases.
+ */
+#ifndef LBD_CONTROLLER_STORE_H
+#define LBD_CONTROLLER_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lbd/controller/db.h"
+
+#define LBD_STORE_ROWS_MAX 8192 /* that may wait */
+#define LBD_STORE_BUCKETS 8     /* of write durations, the last one without bound */
+
+struct lbd_store;
+
+enum lbd_store_op { LBD_OP_OPEN, LBD_OP_WRITE, LBD_OP_COMMIT, LBD_OP_MAINTAIN, LBD_OPS };
+
+struct lbd_store_settings {
+    char path[1024];
+    int64_t max_bytes;
+    int64_t keep_raw_s;
+    int64_t commit_interval_ns;
+};
+
+struct lbd_store_stats {
+    bool open;                       /* rows go to disk */
+    char reason[LBX_ERROR_TEXT_MAX]; /* why not */
+    uint64_t errors[LBD_OPS];
+    uint64_t rows, dropped, resets;
+    uint32_t waiting; /* rows */
+    int64_t size_bytes, wal_bytes;
+    uint64_t
+        write_counts[LBD_STORE_BUCKETS]; /* not cumulative; bounds of the catalogue's "seconds" */
+    double write_sum_s;
+};
+
+/*
+ * Open, hand every known host to on_host (from within this call), start the thread.  What is wrong with the file is logged and
+ * told by the stats: then the thread tries again.  on_commit comes from the thread, after each commit and each drop.
+ * Returns 0, or a negative errno when there is no thread to be had.
+ */
+int lbd_store_create(const struct lbd_store_settings *settings,
+                     void (*on_host)(void *data, const struct lbd_db_host *host, int64_t at_s,
+                                     const struct lbw_node_report *report),
+                     void (*on_commit)(void *data), void *data, struct lbd_store **ret_store)
+    __attribute__((warn_unused_result));
+
+/* Commit what waits, as far as that goes, and end the thread.  NULL is fine. */
+void lbd_store_destroy(struct lbd_store *s);
+
+/*
+ * Put rows.  index: the caller's number of a host, 0, 1, ...; its host row comes first, and again when it changes.
+ * Returns a ticket, ascending from 1: the row is on disk when lbd_store_committed reaches it; 0 when out of memory (dropped).
+ */
+uint64_t lbd_store_put_host(struct lbd_store *s, uint32_t index, const struct lbd_db_host *host);
+uint64_t lbd_store_put_report(struct lbd_store *s, uint32_t index, int64_t at_s,
+                              const struct lbw_node_report *report);
+/* index UINT32_MAX: no host.  what and detail are copied, cut at 31 and 95 bytes. */
+uint64_t lbd_store_put_event(struct lbd_store *s, uint32_t index, int64_t at_s, const char *what,
+                             const char *detail);
+
+/* The last ticket on disk; *ret_dropped counts rows that never will be, though tickets behind them are. */
+uint64_t lbd_store_committed(struct lbd_store *s, uint64_t *ret_dropped);
+
+void lbd_store_set(struct lbd_store *s, int64_t keep_raw_s);
+void lbd_store_stats(struct lbd_store *s, struct lbd_store_stats *ret);
+
+#endif

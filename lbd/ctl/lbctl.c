@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lbctl: asks the local lbd, and checks policy.conf. */
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "config.h"
+#include "lbd/conf.h"
+#include "lbd/ctl/print.h"
+#include "wire/local.h"
+
+#define WAIT_NS (5 * LBX_NS_PER_S)
+
+enum { EXIT_OK, EXIT_REFUSED, EXIT_USAGE, EXIT_NOBODY };
+
+static const char usage[] =
+    "Usage: lbctl [--json] [--socket=PATH] COMMAND\n\n"
+    "  hosts               what the controller knows of each host\n"
+    "  rank                the hosts, best first, as jobs are answered\n"
+    "  status              how this host's lbd is\n"
+    "  policy check FILE   whether a policy.conf is right; asks no lbd\n"
+    "  policy show         what is in force\n\n"
+    "  --json              the answer as JSON\n"
+    "  --socket=PATH       default: $LBD_SOCKET, or " LBW_LOCAL_SOCKET "\n"
+    "  --help, --version\n\n"
+    "Exit: 0 done, 1 refused or wrong, 2 wrong use, 3 no lbd there.  See lbctl(1).\n";
+
+static const struct command {
+    const char *name[2]; /* words */
+    const char *request; /* to lbd */
+    void (*print)(FILE *f, const json_t *answer);
+} commands[] = {
+    {{"hosts", NULL}, "hosts", lbd_print_hosts},
+    {{"rank", NULL}, "rank", lbd_print_rank},
+    {{"status", NULL}, "status", lbd_print_status},
+    {{"policy", "show"}, "policy", lbd_print_any},
+};
+
+static int fail_to_ask(const char *path, int rc)
+{
+    if (rc == -ENOENT || rc == -ECONNREFUSED)
+        fprintf(stderr, "lbctl: no lbd listens at %s: is lbd running? (systemctl status lbd)\n",
+                path);
+    else if (rc == -ETIMEDOUT)
+        fprintf(stderr, "lbctl: lbd at %s does not answer within 5 s\n", path);
+    else
+        fprintf(stderr, "lbctl: %s: %s\n", path, strerror(-rc));
+    return EXIT_NOBODY;
+}
+
+static int print_answer(const struct command *c, const char *text, bool json)
+{
+    json_error_t why;
+    json_t *answer = json_loads(text, 0, &why);
+
+    if (!json_is_object(answer)) {
+        fprintf(stderr, "lbctl: lbd's answer is not understood: is it of another version?\n");
+        json_decref(answer);
+        return EXIT_REFUSED;
+    }
+    if (json)
+        puts(text);
+    else
+        c->print(stdout, answer);
+    json_decref(answer);
+    return EXIT_OK;
+}
+
+static int ask(const struct command *c, const char *path, bool json)
+{
+    struct lbw_local_msg *msg = calloc(2, sizeof(*msg));
+    int rc;
+
+    if (!msg) {
+        fprintf(stderr, "lbctl: out of memory\n");
+        return EXIT_REFUSED;
+    }
+    msg[0].type = LBW_L_COMMAND;
+    snprintf(msg[0].u.text.text, sizeof(msg[0].u.text.text), "%s", c->request);
+    rc = lbw_local_ask(path, &msg[0], lbx_clock_mono_ns() + WAIT_NS, &msg[1]);
+    if (rc < 0) {
+        rc = fail_to_ask(path, rc);
+    } else if (msg[1].type == LBW_L_TEXT) {
+        rc = print_answer(c, msg[1].u.text.text, json);
+    } else {
+        fprintf(stderr, "lbctl: %s\n",
+                msg[1].type == LBW_L_ERROR ? msg[1].u.text.text : "lbd's answer is not understood");
+        rc = EXIT_REFUSED;
+    }
+    free(msg);
+    return rc;
+}
+
+static int check_policy(const char *path, bool json)
+{
+    struct lbx_policyconf conf;
+    struct lbx_error err = {0};
+    int rc = lbd_conf_read(path, &conf, &err);
+    json_t *o;
+
+    if (rc == 0)
+        lbx_policyconf_fini(&conf);
+    if (json) {
+        o = json_pack("{sb ss}", "valid", rc == 0, "reason", err.text);
+        json_dumpf(o, stdout, JSON_COMPACT);
+        putchar('\n');
+        json_decref(o);
+    } else if (rc == 0) {
+        printf("%s is right.\n", path);
+    } else {
+        fprintf(stderr, "lbctl: %s\n", err.text);
+    }
+    return rc == 0 ? EXIT_OK : EXIT_REFUSED;
+}
+
+static int misuse(const char *what, const char *word)
+{
+    fprintf(stderr, "lbctl: %s%s%s; see lbctl --help\n", what, word ? " " : "", word ? word : "");
+    return EXIT_USAGE;
+}
+
+static int run(int n, char **word, const char *path, bool json)
+{
+    if (n == 3 && strcmp(word[0], "policy") == 0 && strcmp(word[1], "check") == 0)
+        return check_policy(word[2], json);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        const struct command *c = &commands[i];
+        int words = c->name[1] ? 2 : 1;
+
+        if (n >= words && strcmp(word[0], c->name[0]) == 0 &&
+            (words == 1 || strcmp(word[1], c->name[1]) == 0))
+            return n == words ? ask(c, path, json) : misuse("too many words after", word[0]);
+    }
+    if (n == 0)
+        return misuse("a command is missing", NULL);
+    if (strcmp(word[0], "policy") == 0)
+        return misuse("write policy check FILE or policy show", NULL);
+    return misuse("unknown command", word[0]);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"socket", required_argument, NULL, 's'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {"version", no_argument, NULL, 'v'},
+                                            {NULL, 0, NULL, 0}};
+    const char *path = getenv("LBD_SOCKET");
+    bool json = false;
+    int opt;
+
+    if (!path || !*path)
+        path = LBW_LOCAL_SOCKET;
+    while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        switch (opt) {
+        case 'j':
+            json = true;
+            break;
+        case 's':
+            path = optarg;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return EXIT_OK;
+        case 'v':
+            puts("lbctl " PACKAGE_VERSION);
+            return EXIT_OK;
+        default:
+            return EXIT_USAGE;
+        }
+    }
+    return run(argc - optind, argv + optind, path, json);
+}

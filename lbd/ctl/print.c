@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lbctl's answers as text for people. */
+#include "lbd/ctl/print.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What came from elsewhere must not move a terminal's cursor. */
+static void print_text(FILE *f, const char *text, int width)
+{
+    int n = 0;
+
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+        n += fputc(*p < 0x20 || *p == 0x7f ? '?' : *p, f) != EOF && (*p & 0xc0) != 0x80;
+    for (; n < width; n++)
+        fputc(' ', f);
+}
+
+static const char *text_of(const json_t *o, const char *key)
+{
+    const char *text = json_string_value(json_object_get(o, key));
+
+    return text ? text : "";
+}
+
+static double number_of(const json_t *o, const char *key)
+{
+    return json_number_value(json_object_get(o, key));
+}
+
+static int longest_host(const json_t *hosts)
+{
+    int width = (int)strlen("HOST");
+    const json_t *h;
+    size_t i;
+
+    json_array_foreach(hosts, i, h) if ((int)strlen(text_of(h, "host")) > width) width =
+        (int)strlen(text_of(h, "host"));
+    return width;
+}
+
+void lbd_print_rank(FILE *f, const json_t *answer)
+{
+    const json_t *hosts = json_object_get(answer, "hosts"), *h;
+    int width = longest_host(hosts);
+    size_t i;
+
+    if (json_array_size(hosts) == 0) {
+        fputs("No host is ranked: no report has come within 300 s.\n", f);
+        return;
+    }
+    fprintf(f, "RANK  %-*s  %8s  %8s  %8s  %8s  %6s\n", width, "HOST", "INDEX", "SPEED", "CAPACITY",
+            "HARDWARE", "AGE/s");
+    json_array_foreach(hosts, i, h)
+    {
+        fprintf(f, "%4zu  ", i + 1);
+        print_text(f, text_of(h, "host"), width);
+        fprintf(f, "  %8.3f  %8.3f  %8.3f  %8.3f  %6.0f\n", number_of(h, "index"),
+                number_of(h, "core_speed"), number_of(h, "capacity"), number_of(h, "hardware"),
+                number_of(h, "age_s"));
+    }
+    if (json_is_true(json_object_get(answer, "stale")))
+        fprintf(f, "The ranking is old: %.0f s. Is the controller away?\n",
+                number_of(answer, "age_s"));
+}
+
+static void print_host(FILE *f, const json_t *h, int width)
+{
+    bool connected = json_is_true(json_object_get(h, "connected"));
+
+    print_text(f, text_of(h, "host"), width);
+    if (!json_is_number(json_object_get(h, "age_s"))) {
+        fprintf(f, "  %-5s  no report yet\n", connected ? "up" : "away");
+        return;
+    }
+    fprintf(f, "  %-5s  %6.2f  %8.3f  %8.3f  %8.3f  %8.3f  %6.2f  %5.0f  %5.0f  %6.0f\n",
+            connected ? "up" : "away", number_of(h, "cpus"), number_of(h, "hardware"),
+            number_of(h, "core_speed"), number_of(h, "capacity"), number_of(h, "index"),
+            number_of(h, "external_cpus"), number_of(h, "users"), number_of(h, "tasks"),
+            number_of(h, "age_s"));
+}
+
+void lbd_print_hosts(FILE *f, const json_t *answer)
+{
+    const json_t *hosts = json_object_get(answer, "hosts"), *h;
+    int width = longest_host(hosts);
+    size_t i;
+
+    if (json_array_size(hosts) == 0) {
+        fputs("No host is known.\n", f);
+        return;
+    }
+    fprintf(f, "%-*s  %-5s  %6s  %8s  %8s  %8s  %8s  %6s  %5s  %5s  %6s\n", width, "HOST", "STATE",
+            "CPUS", "HARDWARE", "SPEED", "CAPACITY", "INDEX", "LOAD", "USERS", "TASKS", "AGE/s");
+    json_array_foreach(hosts, i, h) print_host(f, h, width);
+}
+
+static void print_value(FILE *f, const char *name, const json_t *v)
+{
+    char *text;
+
+    print_text(f, name, 32);
+    fputs("  ", f);
+    if (json_is_string(v)) {
+        print_text(f, json_string_value(v), 0);
+    } else {
+        text = json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+        fputs(text ? text : "?", f);
+        free(text);
+    }
+    fputc('\n', f);
+}
+
+static void print_object(FILE *f, const json_t *o, const char *prefix)
+{
+    const char *key;
+    json_t *v;
+    char name[256];
+
+    json_object_foreach((json_t *)(uintptr_t)o, key, v)
+    {
+        snprintf(name, sizeof(name), "%s%s%s", prefix, prefix[0] ? "." : "", key);
+        if (json_is_object(v))
+            print_object(f, v, name);
+        else
+            print_value(f, name, v);
+    }
+}
+
+void lbd_print_any(FILE *f, const json_t *answer)
+{
+    print_object(f, answer, "");
+}
+
+void lbd_print_status(FILE *f, const json_t *answer)
+{
+    const json_t *uplink = json_object_get(answer, "uplink");
+    const json_t *database = json_object_get(json_object_get(answer, "controller"), "database");
+
+    lbd_print_any(f, answer);
+    if (uplink && !json_is_true(json_object_get(uplink, "connected")))
+        fputs("The controller is not connected.\n", f);
+    if (database && !json_is_true(json_object_get(database, "open")))
+        fputs("Nothing is recorded: the database is not open.\n", f);
+}

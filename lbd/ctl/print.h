@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lbctl's answers as text for people. */
+#ifndef LBD_CTL_PRINT_H
+#define LBD_CTL_PRINT_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+void lbd_print_rank(FILE *f, const json_t *answer);
+void lbd_print_hosts(FILE *f, const json_t *answer);
+void lbd_print_status(FILE *f, const json_t *answer);
+/* Any object: a line a value, names joined by dots. */
+void lbd_print_any(FILE *f, const json_t *answer);
+
+#endif

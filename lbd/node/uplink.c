@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A node's connection to the controller. */
+#include "lbd/node/uplink.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/auth.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "lbd/conn.h"
+#include "lbd/jitter.h"
+#include "lbd/node/dial.h"
+
+#define RETRY_LEAST_NS LBX_NS_PER_S
+#define RETRY_MOST_NS (60 * LBX_NS_PER_S)
+#define JITTER .5
+#define SILENT_NS (90 * LBX_NS_PER_S) /* no ranking and no acknowledgement: the controller hangs */
+#define OUT_BYTES ((size_t)1 << 20)
+
+struct kept {
+    struct lbw_node_report report;
+    int64_t at_ns;
+};
+
+struct lbd_uplink {
+    uv_loop_t *loop;
+    uv_timer_t retry;
+    struct lbd_dial dial;
+    struct lbd_conn conn;
+    struct lbd_address address;
+    struct lbd_ranking *ranking;
+    bool dialling, open, stopped;
+    int64_t wait_ns, heard_ns;
+    uint64_t next_seq, sent_seq; /* of the next report; of the last one sent in this connection */
+    struct kept *ring;           /* [LBD_UPLINK_RING], made with the first report */
+    unsigned first, n;
+    struct lbd_uplink_stats stats;
+    struct lbw_node_msg msg; /* large: one for all */
+    struct lbx_buf body;
+};
+
+void lbd_uplink_boot_id(char ret_boot[LBW_NODE_BOOT_MAX])
+{
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+    memset(ret_boot, 0, LBW_NODE_BOOT_MAX);
+    if (f && fgets(ret_boot, LBW_NODE_BOOT_MAX, f))
+        ret_boot[strcspn(ret_boot, "\n")] = '\0';
+    if (f)
+        fclose(f);
+}
+
+static void on_retry(uv_timer_t *timer);
+
+static void retry_later(struct lbd_uplink *u)
+{
+    if (u->stopped)
+        return;
+    uv_timer_start(&u->retry, on_retry, lbd_jitter_ms(u->wait_ns, JITTER), 0);
+    u->wait_ns = u->wait_ns * 2 > RETRY_MOST_NS ? RETRY_MOST_NS : u->wait_ns * 2;
+}
+
+/* Send what has not been sent in this connection. */
+static void send_pending(struct lbd_uplink *u)
+{
+    int64_t now_ns = lbx_clock_mono_ns();
+
+    for (unsigned i = 0; i < u->n && u->open && !u->conn.closing; i++) {
+        const struct kept *k = &u->ring[(u->first + i) % LBD_UPLINK_RING];
+
+        if (k->report.seq <= u->sent_seq)
+            continue;
+        u->msg.type = LBW_N_REPORT;
+        u->msg.u.report = k->report;
+        u->msg.u.report.age_ns = now_ns - k->at_ns;
+        u->msg.u.report.bench_age_ns += now_ns - k->at_ns;
+        lbx_buf_consume(&u->body, lbx_buf_len(&u->body));
+        if (lbw_node_encode(&u->msg, &u->body) == 0)
+            (void)lbd_conn_send(&u->conn, lbx_buf_data(&u->body), lbx_buf_len(&u->body));
+        u->sent_seq = k->report.seq;
+    }
+}
+
+static void drop_acknowledged(struct lbd_uplink *u, uint64_t seq)
+{
+    while (u->n > 0 && u->ring[u->first].report.seq <= seq) {
+        u->first = (u->first + 1) % LBD_UPLINK_RING;
+        u->n--;
+    }
+}
+
+static int on_frame(struct lbd_conn *conn, const uint8_t *body, size_t n)
+{
+    struct lbd_uplink *u = conn->data;
+
+    if (lbw_node_decode(body, n, &u->msg) < 0)
+        return -EPROTO;
+    u->heard_ns = lbx_clock_mono_ns();
+    u->wait_ns = RETRY_LEAST_NS; /* it works */
+    if (u->msg.type == LBW_N_ACK) {
+        drop_acknowledged(u, u->msg.u.acked_seq);
+        return 0;
+    }
+    if (u->msg.type == LBW_N_RANK)
+        return lbd_ranking_part(u->ranking, &u->msg.u.hosts, u->heard_ns);
+    return -EPROTO;
+}
+
+static void on_close(struct lbd_conn *conn, int reason)
+{
+    struct lbd_uplink *u = conn->data;
+
+    u->open = u->stats.connected = false;
+    lbd_ranking_drop_part(u->ranking);
+    if (u->stopped)
+        return;
+    u->stats.failures++;
+    snprintf(u->stats.reason, sizeof(u->stats.reason), "connection lost: %s", strerror(-reason));
+    lbx_log(LBX_LOG_WARNING, "controller %s: %s", u->address.host, u->stats.reason);
+    retry_later(u);
+}
+
+static const struct lbd_conn_ops uplink_ops = {.on_frame = on_frame, .on_close = on_close};
+
+static void on_dialled(struct lbd_dial *d, int rc)
+{
+    struct lbd_uplink *u = d->data;
+
+    u->dialling = false;
+    if (rc == 0 && u->stopped)
+        close(d->fd);
+    if (rc == 0 && !u->stopped) {
+        rc = lbd_conn_open(&u->conn, u->loop, d->fd, &uplink_ops, OUT_BYTES, true);
+        if (rc < 0)
+            lbx_error_set(&d->err, rc, "%s", strerror(-rc));
+    }
+    if (rc < 0 || u->stopped) {
+        lbx_buf_fini(&d->in);
+        if (u->stopped)
+            return;
+        u->stats.failures++;
+        if (strcmp(u->stats.reason, d->err.text) != 0) /* the same again is no news */
+            lbx_log(LBX_LOG_WARNING, "controller %s: %s", u->address.host, d->err.text);
+        snprintf(u->stats.reason, sizeof(u->stats.reason), "%s", d->err.text);
+        retry_later(u);
+        return;
+    }
+    u->conn.data = u;
+    u->conn.channel = d->channel;
+    u->conn.in = d->in;
+    lbx_channel_fini(&d->channel);
+    u->open = u->stats.connected = true;
+    u->stats.reason[0] = '\0';
+    u->heard_ns = lbx_clock_mono_ns();
+    u->sent_seq = 0;
+    lbx_log(LBX_LOG_INFO, "connected with controller %s", u->address.host);
+    send_pending(u);
+    lbd_conn_pause(&u->conn, false); /* frames may have come behind the proof */
+}
+
+static void on_retry(uv_timer_t *timer)
+{
+    struct lbd_uplink *u = timer->data;
+
+    u->dial.address = u->address;
+    u->dial.data = u;
+    if (lbd_dial_start(&u->dial, u->loop, on_dialled) < 0)
+        retry_later(u);
+    else
+        u->dialling = true;
+}
+
+int lbd_uplink_create(uv_loop_t *loop, const struct lbd_address *controller, const char *host,
+                      struct lbd_ranking *ranking, struct lbd_uplink **ret_uplink)
+{
+    struct lbd_uplink *u = calloc(1, sizeof(*u));
+
+    if (!u)
+        return -ENOMEM;
+    u->loop = loop;
+    u->address = *controller;
+    u->ranking = ranking;
+    u->wait_ns = RETRY_LEAST_NS;
+    u->next_seq = 1;
+    lbx_buf_init(&u->body, LBX_FRAME_CAP);
+    snprintf(u->dial.proof.host, sizeof(u->dial.proof.host), "%s", host);
+    lbd_uplink_boot_id(u->dial.proof.boot);
+    lbx_auth_random(&u->dial.proof.instance, sizeof(u->dial.proof.instance));
+    uv_timer_init(loop, &u->retry);
+    u->retry.data = u;
+    uv_timer_start(&u->retry, on_retry, 0, 0);
+    *ret_uplink = u;
+    return 0;
+}
+
+void lbd_uplink_stop(struct lbd_uplink *u)
+{
+    u->stopped = true;
+    uv_close((uv_handle_t *)&u->retry, NULL);
+    if (u->dialling)
+        uv_cancel((uv_req_t *)&u->dial.work);
+    if (u->open)
+        lbd_conn_close(&u->conn, -ECANCELED);
+}
+
+void lbd_uplink_destroy(struct lbd_uplink *u)
+{
+    if (!u)
+        return;
+    lbx_buf_fini(&u->body);
+    free(u->ring);
+    free(u);
+}
+
+void lbd_uplink_report(struct lbd_uplink *u, const struct lbw_node_report *report)
+{
+    int64_t now_ns = lbx_clock_mono_ns();
+    struct kept *k;
+
+    if (!u->ring)
+        u->ring = calloc(LBD_UPLINK_RING, sizeof(*u->ring));
+    if (!u->ring || u->n == LBD_UPLINK_RING)
+        u->stats.dropped++;
+    if (!u->ring)
+        return;
+    if (u->n == LBD_UPLINK_RING) {
+        u->first = (u->first + 1) % LBD_UPLINK_RING;
+        u->n--;
+    }
+    k = &u->ring[(u->first + u->n++) % LBD_UPLINK_RING];
+    k->report = *report;
+    k->report.seq = u->next_seq++;
+    k->at_ns = now_ns;
+    if (u->open && now_ns - u->heard_ns > SILENT_NS)
+        lbd_conn_close(&u->conn, -ETIMEDOUT);
+    else
+        send_pending(u);
+}
+
+void lbd_uplink_stats(const struct lbd_uplink *u, struct lbd_uplink_stats *ret)
+{
+    *ret = u->stats;
+    ret->pending = u->n;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A node's connection to the controller: reports up, kept until they are acknowledged; the ranking down.  Calls again after
+ * 1 to 60 s with jitter when it is lost.  All calls on the loop's thread.
+ */
+#ifndef LBD_NODE_UPLINK_H
+#define LBD_NODE_UPLINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "lbd/options.h"
+#include "lbd/ranking.h"
+#include "wire/node.h"
+
+#define LBD_UPLINK_RING 360 /* reports kept: an hour at 10 s; the oldest are dropped */
+
+struct lbd_uplink_stats {
+    bool connected;
+    uint64_t failures, dropped;
+    uint32_t pending;
+    char reason[LBX_ERROR_TEXT_MAX]; /* why the last attempt failed */
+};
+
+struct lbd_uplink;
+
+/* ranking: filled by what comes; borrowed.  host: copied.  Returns 0 or a negative errno. */
+int lbd_uplink_create(uv_loop_t *loop, const struct lbd_address *controller, const char *host,
+                      struct lbd_ranking *ranking, struct lbd_uplink **ret_uplink)
+    __attribute__((warn_unused_result));
+void lbd_uplink_stop(struct lbd_uplink *u);
+void lbd_uplink_destroy(struct lbd_uplink *u); /* after the loop has ended; NULL is fine */
+
+/* A report to be sent; numbered here, copied. */
+void lbd_uplink_report(struct lbd_uplink *u, const struct lbw_node_report *report);
+
+void lbd_uplink_stats(const struct lbd_uplink *u, struct lbd_uplink_stats *ret);
+
+/* This machine's boot id. */
+void lbd_uplink_boot_id(char ret_boot[LBW_NODE_BOOT_MAX]);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of a running lbd, for what reads from all of them: commands and metrics.  All borrowed; NULL without the role. */
+#ifndef LBD_VIEW_H
+#define LBD_VIEW_H
+
+#include <stdint.h>
+
+#include "common/policyconf.h"
+#include "lbd/controller/controller.h"
+#include "lbd/local_server.h"
+#include "lbd/node/node.h"
+#include "lbd/node/uplink.h"
+#include "lbd/options.h"
+#include "lbd/ranking.h"
+
+struct lbd_view {
+    const struct lbd_options *options;
+    const struct lbx_policyconf *conf;
+    const struct lbd_node *node;
+    const struct lbd_uplink *uplink;
+    const struct lbd_controller *controller;
+    const struct lbd_ranking *ranking;
+    const struct lbd_local_server *server;
+    int64_t started_wall_ns;
+    uint64_t reload_failures;
+    uint64_t job_messages;
+};
+
+#endif
