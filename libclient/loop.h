@@ -10,6 +10,7 @@
 #include "common/spanset.h"
 #include "libclient/ctx.h"
 #include "libclient/lb.h"
+#include "policy/alert.h"
 #include "wire/rank.h"
 
 /* An array whose rows travel. */
@@ -65,7 +66,8 @@ struct lb_loop {
     double iteration_ns; /* estimate for sizing chunks; 0: none yet */
     double iteration_wall_ns;
     int64_t chunk_ns, period_ns, low_ns;
-    int64_t report_ns;                 /* next report is due */
+    int64_t report_ns, reported_ns;    /* the period's next report is due; the last one was sent */
+    struct lbp_alert alert;            /* whether one is due before */
     bool reported, told_low, told_dry; /* in this pass */
     int64_t executed;                  /* in this pass */
     int64_t pass_wait_ns;

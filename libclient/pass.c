@@ -27,8 +27,10 @@
 #define NAP_LONG_NS (200 * LBX_NS_PER_US)
 #define LONG_NS (5 * LBX_NS_PER_MS)
 #define LINGER_NS (2 * LBX_NS_PER_MS)
-#define LINGER_SHARE 20 /* of a chunk's time at most a twentieth */
-#define GROWTH 8        /* a chunk is at most so many times as large as the one before */
+#define LINGER_SHARE 20                /* of a chunk's time at most a twentieth */
+#define HOOK_NS (10.0 * LBX_NS_PER_MS) /* elapsed between hooks while much remains */
+#define HOOKS_LEFT 32                  /* a rank comes by at least so often before it runs dry */
+#define GROWTH 8 /* a chunk is at most so many times as large as the one before */
 
 static bool is_balanced(const struct lb_loop *l)
 {
@@ -64,6 +66,22 @@ static int end_pass(struct lb_loop *l)
     return 0;
 }
 
+/*
+ * How many iterations a hook is worth: chunk_ns of CPU time, or while much remains more elapsed time than that.  A hook costs
+ * some 10 us where the hosts are throttled, and what a rank holds in its hands matters only as the end comes near.
+ */
+static double worth(const struct lb_loop *l)
+{
+    double by_cpu = (double)l->chunk_ns / l->iteration_ns, by_wall;
+    double left_ns = (double)l->remaining_count * l->iteration_wall_ns;
+
+    if (l->iteration_wall_ns <= 0)
+        return by_cpu;
+    by_wall =
+        (left_ns < HOOKS_LEFT * HOOK_NS ? left_ns / HOOKS_LEFT : HOOK_NS) / l->iteration_wall_ns;
+    return by_cpu > by_wall ? by_cpu : by_wall;
+}
+
 /* How many iterations until the next hook. */
 static int64_t window_size(const struct lb_loop *l)
 {
@@ -72,8 +90,8 @@ static int64_t window_size(const struct lb_loop *l)
 
     if (!is_balanced(l))
         return most;
-    if (l->iteration_ns > 0 && (double)l->chunk_ns / l->iteration_ns < (double)most)
-        size = (int64_t)((double)l->chunk_ns / l->iteration_ns);
+    if (l->iteration_ns > 0 && worth(l) < (double)most)
+        size = (int64_t)worth(l);
     else if (l->granted > 0)
         size = most;
     if (__builtin_mul_overflow(l->granted, GROWTH, &grown))

@@ -101,6 +101,8 @@ static void send_report(struct lb_loop *l, int64_t now_ns)
     l->told_dry |= dry;
     l->told_low |= low;
     l->reported = true;
+    l->reported_ns = now_ns;
+    lbp_alert_told(&l->alert);
     l->report_ns = now_ns + (dry ? DRY_AGAIN_NS : l->period_ns);
 }
 
@@ -108,6 +110,7 @@ void lbc_report_sample(struct lb_loop *l, int64_t first, int64_t last, int64_t w
                        int64_t cpu_ns)
 {
     estimate(l, last - first, wall_ns, cpu_ns);
+    lbp_alert_sample(&l->alert, (double)(last - first), (double)wall_ns, (double)cpu_ns);
     if (!l->ctx || !lbc_link_is_open(&l->ctx->link))
         return;
     if (l->nsamples == LBW_SAMPLES_MAX && !join_samples(l))
@@ -124,13 +127,20 @@ void lbc_report_done(struct lb_loop *l, const struct lbw_done *done)
         send_report(l, lbx_clock_mono_ns());
 }
 
+/* A pass's first report has a time of its own. */
+static bool has_alert(const struct lb_loop *l, int64_t now_ns)
+{
+    return l->reported && lbp_alert_due(&l->alert, now_ns - l->reported_ns, INT64_MAX);
+}
+
 void lbc_report_if_due(struct lb_loop *l, int64_t now_ns)
 {
     bool dry = l->state != LBC_IDLE && l->remaining_count == 0;
 
     if (!l->ctx || !lbc_link_is_open(&l->ctx->link) || !l->started)
         return;
-    if (l->ndone > 0 || now_ns >= l->report_ns || (dry && !l->told_dry) ||
+    if (l->ndone > 0 || now_ns >= l->report_ns || (!dry && has_alert(l, now_ns)) ||
+        (dry && !l->told_dry) ||
         (!dry && !l->told_low && l->low_ns > 0 && l->iteration_wall_ns > 0 &&
          (double)l->remaining_count * l->iteration_wall_ns < (double)l->low_ns))
         send_report(l, now_ns);

@@ -17,6 +17,7 @@
     50e3          /* CPU time of a report at both ends: the messages themselves hold nobody up */
 #define NOISE 1.5 /* errors of a speed that a gain must exceed */
 #define TICK_MIN_NS 2e6
+#define CALM 3  /* periods between plain reports while much is left */
 #define MANY 16 /* ranks */
 
 static bool published(const struct lbp_balance *b)
@@ -224,6 +225,9 @@ static int instruct(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *o
         low = LOW_NS + 2 * m->message_ns + lbp_profit_transfer_ns(&m->profit, (double)m->row_bytes);
         if (early || end < 1.5 * (double)b->period_ns)
             period = LBP_PERIOD_QUICK_NS;
+        else if (end > 4 * CALM * (double)b->period_ns)
+            period =
+                CALM * b->period_ns; /* a rank that changes says so before, see policy/alert.h */
         else if (end > 3 * (double)b->period_ns || period > LBP_PERIOD_QUICK_NS)
             period = b->period_ns;
         ret = lbp_act_instruct(b, i, period, (int64_t)low, r->chunk_ns, now_ns, out);
@@ -236,7 +240,8 @@ static int instruct(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *o
 /* The next time at which something may have to be done without a report. */
 static void set_wake(struct lbp_balance *b, int64_t now_ns, double final)
 {
-    double wake = (double)b->period_ns;
+    bool calm = !published(b) && b->params.period_ns < 0; /* reports wake us meanwhile */
+    double wake = (calm ? CALM : 1) * (double)b->period_ns;
 
     for (uint32_t i = 0; i < b->model.nranks; i++) {
         const struct lbp_view *v = &b->view[i];

@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libpolicy.la
 libpolicy_la_SOURCES = \
 	policy/act.c policy/balance_impl.h \
 	policy/adjacent.c policy/adjacent.h \
+	policy/alert.c policy/alert.h \
 	policy/apportion.c policy/apportion.h \
 	policy/auto.c \
 	policy/balance.c policy/balance.h \

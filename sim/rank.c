@@ -7,10 +7,17 @@
 #include <string.h>
 
 #define FIRST_REPORT_NS 10000000
+#define HOOK_NS 10e6 /* as in libclient/pass.c */
+#define HOOKS_LEFT 32
 
 static int64_t min64(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+static int64_t max64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }
 
 void sim_rank_fini(struct sim_rank *r)
@@ -78,6 +85,7 @@ static void send_report(struct sim_world *w, struct sim_rank *r, bool dry, bool 
         report->span[i] = r->left.span[skip + i];
     r->nsamples = r->ndone = 0;
     r->reported_ns = w->now_ns;
+    lbp_alert_told(&r->alert);
     sim_post(w, (struct sim_event){.type = SIM_REPORT,
                                    .at_ns = w->now_ns + w->config->latency_ns,
                                    .rank = r->id,
@@ -188,6 +196,8 @@ static void end_chunk(struct sim_world *w, struct sim_rank *r)
         cpu += w->config->cost_ns[i];
     }
     r->executed += r->chunk.last - r->chunk.first;
+    lbp_alert_sample(&r->alert, (double)(r->chunk.last - r->chunk.first),
+                     (double)(w->now_ns - r->chunk_from_ns), cpu);
     r->seen_cpu_ns = r->seen_cpu_ns * 0.9 + cpu;
     r->seen_wall_ns = r->seen_wall_ns * 0.9 + (double)(w->now_ns - r->chunk_from_ns);
     r->seen_iterations = r->seen_iterations * 0.9 + (double)(r->chunk.last - r->chunk.first);
@@ -203,13 +213,19 @@ static void end_chunk(struct sim_world *w, struct sim_rank *r)
     r->chunk.first = r->chunk.last = 0;
 }
 
-/* About chunk_ns of CPU time, at least one iteration, at most a quarter of what remains (rounded up). */
+/*
+ * About chunk_ns of CPU time, or more while much remains; at least one iteration, at most a quarter of what remains
+ * (rounded up).
+ */
 static int64_t chunk_size(const struct sim_rank *r, int64_t remaining)
 {
     double each = r->seen_iterations > 0 ? r->seen_cpu_ns / r->seen_iterations : 0;
+    double wall = r->seen_iterations > 0 ? r->seen_wall_ns / r->seen_iterations : 0;
     double want = each > 0 ? (double)r->chunk_ns / each : 1;
     int64_t k = want < 1 ? 1 : want > 1e12 ? INT64_C(1000000000000) : (int64_t)want;
 
+    if (wall > 0)
+        k = max64(k, (int64_t)(fmin((double)remaining * wall / HOOKS_LEFT, HOOK_NS) / wall));
     k = min64(k, (remaining + 3) / 4);
     return k > 0 ? k : 1;
 }
@@ -220,6 +236,12 @@ static int64_t report_due(const struct sim_rank *r)
     if (r->reported_ns == INT64_MIN)
         return r->begun_ns + min64(r->period_ns, FIRST_REPORT_NS);
     return r->reported_ns + r->period_ns;
+}
+
+static bool has_alert(const struct sim_world *w, const struct sim_rank *r)
+{
+    return r->reported_ns != INT64_MIN &&
+           lbp_alert_due(&r->alert, w->now_ns - r->reported_ns, INT64_MAX);
 }
 
 /* Between two chunks: read, report if due, go on, or wait. */
@@ -236,7 +258,8 @@ static void hook(struct sim_world *w, struct sim_rank *r)
     lasts = r->seen_iterations > 0 ? (double)remaining * r->seen_wall_ns / r->seen_iterations
                                    : INFINITY;
     low = !r->low_told && !dry && lasts < (double)r->low_ns;
-    if ((dry && !r->dry_told) || low || r->ndone > 0 || (!dry && w->now_ns >= report_due(r))) {
+    if ((dry && !r->dry_told) || low || r->ndone > 0 ||
+        (!dry && (w->now_ns >= report_due(r) || has_alert(w, r)))) {
         r->low_told = r->low_told || low;
         r->dry_told = dry;
         send_report(w, r, dry, low);

@@ -4,6 +4,7 @@
 #define SIM_RANK_H
 
 #include "common/spanset.h"
+#include "policy/alert.h"
 #include "sim/world.h"
 
 #define SIM_SPANS 64
@@ -51,6 +52,7 @@ struct sim_rank {
     size_t ndone;
     double seen_cpu_ns, seen_iterations; /* for the size of chunks */
     double seen_wall_ns;
+    struct lbp_alert alert;
     struct lbx_span chunk; /* in progress */
     int64_t chunk_from_ns;
 };

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When a rank reports. */
+#include "policy/alert.h"
+
+#include <math.h>
+
+#define SPEED_CHANGE \
+    0.15 /* ratio: the scatter of a throttled host over LBP_ALERT_NS stays below it */
+#define COST_CHANGE 0.25
+#define QUICK 3 /* the filter wants to see a change last */
+#define JUDGED_NS (0.8 * LBP_ALERT_NS)
+
+void lbp_alert_sample(struct lbp_alert *a, double iterations, double wall_ns, double cpu_ns)
+{
+    a->iterations += iterations;
+    a->wall_ns += wall_ns;
+    a->cpu_ns += cpu_ns;
+}
+
+static bool has_changed(const struct lbp_alert *a)
+{
+    if (a->wall_ns < JUDGED_NS || a->iterations <= 0 || a->told_speed <= 0 || a->told_cost <= 0)
+        return false;
+    return fabs(a->cpu_ns / a->wall_ns / a->told_speed - 1) > SPEED_CHANGE ||
+           fabs(a->cpu_ns / a->iterations / a->told_cost - 1) > COST_CHANGE;
+}
+
+bool lbp_alert_due(const struct lbp_alert *a, int64_t since_ns, int64_t period_ns)
+{
+    if (since_ns >= period_ns)
+        return true;
+    return since_ns >= LBP_ALERT_NS && (a->quick > 0 || has_changed(a));
+}
+
+void lbp_alert_told(struct lbp_alert *a)
+{
+    if (has_changed(a))
+        a->quick = QUICK;
+    else if (a->quick > 0)
+        a->quick--;
+    if (a->wall_ns > 0 && a->iterations > 0) {
+        a->told_speed = a->cpu_ns / a->wall_ns;
+        a->told_cost = a->cpu_ns / a->iterations;
+    }
+    a->wall_ns = a->cpu_ns = a->iterations = 0;
+}
