@@ -24,7 +24,7 @@ libclient_la_SOURCES = \
 	libclient/report.c libclient/report.h \
 	libclient/transport.h
 libclient_la_CFLAGS = $(LB_CFLAGS) $(PMIX_CFLAGS)
-libclient_la_LIBADD = libwire.la libcommon.la $(PMIX_LIBS) -ldl -lm
+libclient_la_LIBADD = libpolicy.la libwire.la libcommon.la $(PMIX_LIBS) -ldl -lm
 
 lib_LTLIBRARIES += liblb.la liblb_mpi.la
 liblb_la_SOURCES =

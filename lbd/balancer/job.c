@@ -16,6 +16,9 @@
 #include "lbd/balancer/peer.h"
 #include "lbd/balancer/trace.h"
 
+#define UNHEARD_NS \
+    (10 *          \
+     LBX_NS_PER_S) /* a rank silent for so long does other work: beats would only fill its socket */
 #define BEAT_NS (250 * LBX_NS_PER_MS)
 #define JOIN_MS \
     5000 /* all ranks join within so long after the first; they start together (lb_init is collective) */
@@ -24,6 +27,7 @@
 struct rank {
     struct lbd_peer *peer; /* NULL: not here */
     bool joined, left;
+    int64_t heard_ns;
     double weight;
 };
 
@@ -177,6 +181,7 @@ static void on_message(void *owner, struct lbd_peer *p, const struct lbw_rank_ms
     struct lbx_error err = {0};
     int rc;
 
+    j->rank[rank].heard_ns = lbx_clock_mono_ns();
     if (msg->type == LBW_JOIN)
         rc = take_join(j, rank, &msg->u.join, &err);
     else if (!j->rank[rank].joined)
@@ -262,7 +267,7 @@ static void on_beat(uv_timer_t *h)
     int64_t now_ns = lbx_clock_mono_ns();
 
     for (uint32_t r = 0; r < j->nranks; r++)
-        if (j->rank[r].peer && j->rank[r].joined &&
+        if (j->rank[r].peer && j->rank[r].joined && now_ns - j->rank[r].heard_ns < UNHEARD_NS &&
             now_ns - lbd_peer_last_sent_ns(j->rank[r].peer) >= BEAT_NS / 2)
             send_to_rank(j, r, &beat);
 }
