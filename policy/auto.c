@@ -9,7 +9,7 @@
 #include "policy/balance_impl.h"
 #include "policy/period.h"
 
-#define EARLY_NS 300e6 /* of the first pass: reports come quickly */
+#define EARLY_NS 200e6 /* of the first pass: reports come quickly */
 #define FIRST_NS 40e6  /* wait so long for all ranks' first reports */
 #define GAIN_MIN 1e6   /* ns: less is not worth a move at the end */
 #define LOW_NS 20e6
@@ -71,14 +71,16 @@ static double worst_error(const struct lbp_balance *b)
     return error;
 }
 
-/* What the plan's moves cost the ranks: CPU time of each at its rank's speed, the largest sum over
- * a rank. */
+/*
+ * What the plan's moves cost the ranks: CPU time, and for auto half of the elapsed time of an empty move, which is what waking,
+ * waiting for a quota and settling take of both ends; spread over the ranks.
+ */
 static double plan_cost(const struct lbp_balance *b)
 {
     double cost = 0;
 
     for (size_t i = 0; i < b->plan.n; i++)
-        cost += b->model.profit.cpu_ns;
+        cost += b->model.profit.cpu_ns + (published(b) ? 0 : b->model.profit.fixed_ns / 2);
     return cost / fmax(1, b->model.nranks / 2.0);
 }
 
