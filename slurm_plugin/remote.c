@@ -228,8 +228,7 @@ static void tell_if_nobody_joined(int status)
                                     : WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
 
     if (nobody && !step.interrupted)
-        slurm_spank_log("lb: the program knows nothing of lb.h: its tasks were placed, and "
-                        "its loops were not balanced");
+        slurm_spank_log("lb: the program knows nothing of lb.h: its loops were not balanced");
 }
 
 void lbs_remote_task_exit(spank_t spank)
