@@ -89,10 +89,11 @@ static json_t *make_uplink(const struct lbd_view *v)
     struct lbd_uplink_stats s;
 
     lbd_uplink_stats(v->uplink, &s);
-    return json_pack("{ss si sb sI sI sI ss}", "controller", v->options->controller_at.host, "port",
-                     v->options->controller_at.port, "connected", s.connected, "failures",
+    return json_pack("{ss si sb sI sI sI sI ss}", "controller", v->options->controller_at.host,
+                     "port", v->options->controller_at.port, "connected", s.connected, "failures",
                      (json_int_t)s.failures, "pending", (json_int_t)s.pending, "dropped",
-                     (json_int_t)s.dropped, "reason", s.reason);
+                     (json_int_t)s.dropped, "acknowledged", (json_int_t)s.acknowledged, "reason",
+                     s.reason);
 }
 
 static json_t *make_controller(const struct lbd_controller *c)

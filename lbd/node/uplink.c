@@ -90,6 +90,7 @@ static void drop_acknowledged(struct lbd_uplink *u, uint64_t seq)
     while (u->n > 0 && u->ring[u->first].report.seq <= seq) {
         u->first = (u->first + 1) % LBD_UPLINK_RING;
         u->n--;
+        u->stats.acknowledged++;
     }
 }
 

@@ -18,7 +18,7 @@
 
 struct lbd_uplink_stats {
     bool connected;
-    uint64_t failures, dropped;
+    uint64_t failures, dropped, acknowledged; /* the latter two: reports */
     uint32_t pending;
     char reason[LBX_ERROR_TEXT_MAX]; /* why the last attempt failed */
 };
