@@ -55,6 +55,7 @@ lbd/metrics/catalogue.h: schema/metrics.json schema/metrics.pl
 lbd/metrics/catalogue.c: schema/metrics.json schema/metrics.pl
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(PERL) $(srcdir)/schema/metrics.pl table $(srcdir)/schema/metrics.json >$@.tmp && mv $@.tmp $@
 BUILT_SOURCES += lbd/metrics/catalogue.h
+$(liblbd_la_OBJECTS): lbd/metrics/catalogue.h
 CLEANFILES += lbd/controller/migrations.c lbd/metrics/catalogue.h lbd/metrics/catalogue.c
 
 bin_PROGRAMS += bin/lbctl

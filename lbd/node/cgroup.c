@@ -57,7 +57,7 @@ static bool has_word(const char *list, const char *word)
 {
     size_t n = strlen(word);
 
-    for (const char *p = list; p && *p; p = strchr(p, ','), p += p ? 1 : 0)
+    for (const char *p = list; p; p = strchr(p, ','), p = p ? p + 1 : NULL)
         if (strncmp(p, word, n) == 0 && (p[n] == ',' || p[n] == '\0'))
             return true;
     return false;
