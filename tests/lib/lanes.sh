@@ -8,6 +8,7 @@ clang       the whole tree by clang without a warning
 sanitizers  make check with the address and undefined-behaviour sanitizers
 cluster     tests/cluster: a real Slurm on this machine (root)
 fault       tests/fault: what breaks, and what must not (root)
+dashboards  rules, alerts and dashboards on a real Prometheus, drawn in a browser
 distcheck   the distribution builds, tests, installs and uninstalls
 tree        the tree's rules and arrows alone (part of check; runs only when named)"
 
@@ -95,6 +96,7 @@ lane_tap() { # FOLDER
 }
 lane_cluster() { lane_tap cluster; }
 lane_fault() { lane_tap fault; }
+lane_dashboards() { lane_tap dashboards; }
 
 lane_tree() {
   local t

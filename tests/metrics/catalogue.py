@@ -3,6 +3,7 @@
 import json
 import re
 
+import promql
 from promql import Reader, Series, Wrong
 
 TARGET = frozenset({'cluster', 'node', 'instance', 'job'})  # put there by service discovery

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dashboard 6: months, from the snapshot of the controller's database (views history_* of the schema)."""
+from grafana import (SQLITE, column, dashboard, good_above, lines, source, sql, stat, table, variable)
+
+SPAN = 'at BETWEEN $__from / 1000 AND $__to / 1000'
+HOST = 'host IN (${host:singlequote})'
+POLICY = 'policy IN (${policy:singlequote})'
+
+
+def hosts():
+    return [
+        stat('Hosts known', 'Hosts that have ever reported, and those that have within the last day of the snapshot.',
+             [sql('SELECT count(*) AS "ever" FROM history_host'),
+              sql('SELECT count(*) AS "last day" FROM history_host WHERE last_seen > (SELECT max(last_seen) FROM history_host) - 86400')], width=6, spark=False),
+        stat('Snapshot', 'When the newest report in the snapshot was made. The controller publishes a new one every night.',
+             sql('SELECT max(last_seen) * 1000 AS "newest report" FROM history_host'), 'dateTimeAsIso', width=6, spark=False, thresholds=[(None, 'text')]),
+        stat('Jobs', 'Balanced jobs that ended in the time shown.', sql(f'SELECT count(*) AS jobs FROM history_job WHERE {SPAN} AND {POLICY}'), 'suffix: jobs', width=6, spark=False),
+        stat('Saved', 'Core hours that balancing saved in the time shown, by its own estimate.',
+             sql(f'SELECT coalesce(sum(saved_core_seconds), 0) / 3600.0 AS saved FROM history_job WHERE {SPAN} AND {POLICY}'), 'suffix: core hours', width=6, spark=False, decimals=0),
+        lines('Benchmarks over months', '''Hardware speed of each host by its benchmarks, against a reference core. A host that leaves its own line has changed: heat, memory,
+              firmware.''',
+              sql(f'SELECT at AS time, host, speed FROM history_benchmark WHERE {SPAN} AND {HOST} ORDER BY at', ['time'], True), 'percentunit', 24, 9, calcs=['lastNotNull', 'min', 'max'], side=True),
+        table('Hosts', 'The newest that is known of each host. Now and best: benchmark of the last run and the best ever; far apart, the host has slowed down.',
+              sql(f'''SELECT h.host, h.model, h.cpus, h.speed, h.best_speed, h.speed / h.best_speed AS kept, h.first_seen * 1000 AS first_seen, h.last_seen * 1000 AS last_seen
+                  FROM history_host h WHERE h.{HOST} ORDER BY kept'''),
+              [column('host', 'Host', width=110), column('model', 'Processor', width=330), column('cpus', 'Cores', width=80), column('speed', 'Now', 'percentunit', 100, decimals=1),
+               column('best_speed', 'Best', 'percentunit', 100, decimals=1),
+               column('kept', 'Now over best', 'percentunit', 130, 'color-background', good_above(0.95, 0.85), decimals=0),
+               column('first_seen', 'First seen', 'dateTimeAsIso'), column('last_seen', 'Last seen', 'dateTimeAsIso')], height=9),
+        lines('Capacity, by day', 'Reference cores that all hosts together gave a job, mean of the day, and the load not placed by slurm-lb.',
+              [sql(f'SELECT (at / 86400) * 86400 AS time, sum(capacity) / count(DISTINCT at) AS "capacity" FROM history_load WHERE {SPAN} GROUP BY 1 ORDER BY 1', ['time'], True),
+               sql(f'SELECT (at / 86400) * 86400 AS time, sum(external_cpus) / count(DISTINCT at) AS "external load" FROM history_load WHERE {SPAN} GROUP BY 1 ORDER BY 1', ['time'], True)],
+              'suffix: cores', 12, min=0, calcs=['mean', 'max']),
+        table('Events', 'Hosts that joined, left or rebooted, and what happened to the database.',
+              sql(f'SELECT at * 1000 AS at, host, what, detail FROM history_event WHERE {SPAN} ORDER BY at DESC LIMIT 200'),
+              [column('at', 'When', 'dateTimeAsIso', 190), column('host', 'Host', width=110), column('what', 'What', width=150), column('detail', 'Detail')], width=12, height=8),
+    ]
+
+
+def jobs():
+    return [
+        lines('Saved, by day and policy', 'Core hours saved by the jobs that ended on the day.',
+              sql(f'SELECT (at / 86400) * 86400 AS time, policy, sum(saved_core_seconds) / 3600.0 AS saved FROM history_job WHERE {SPAN} AND {POLICY} GROUP BY 1, 2 ORDER BY 1',
+                  ['time'], True), 'suffix: core h', 12, 9, stack=True, bars=True, calcs=['sum', 'max']),
+        lines('Load balance at the end of jobs', 'Mean of the jobs that ended on the day, by policy.',
+              sql(f'SELECT (at / 86400) * 86400 AS time, policy, avg(load_balance) AS balance FROM history_job WHERE {SPAN} AND {POLICY} GROUP BY 1, 2 ORDER BY 1', ['time'], True),
+              'percentunit', 12, 9, min=0, max=1, calcs=['mean', 'min']),
+        table('Jobs that ended', 'The newest first; 500 at most.',
+              sql(f'''SELECT at * 1000 AS at, jobid, stepid, username, partition, policy, hosts, run_seconds, load_balance, efficiency,
+                  overhead_core_seconds / (overhead_core_seconds + compute_core_seconds) AS cost, saved_core_seconds / 3600.0 AS saved
+                  FROM history_job WHERE {SPAN} AND {POLICY} ORDER BY at DESC LIMIT 500'''),
+              [column('at', 'Ended', 'dateTimeAsIso', 190), column('jobid', 'Job', width=90), column('stepid', 'Step', width=60), column('username', 'User', width=100),
+               column('partition', 'Partition', width=110), column('policy', 'Policy', width=90), column('hosts', 'Hosts', width=70), column('run_seconds', 'Ran', 's', decimals=1),
+               column('load_balance', 'Balance', 'percentunit', None, 'color-background', good_above(0.85, 0.7), decimals=0),
+               column('efficiency', 'Efficiency', 'percentunit', decimals=0), column('cost', 'Cost', 'percentunit', decimals=2), column('saved', 'Saved (core hours)', decimals=1)],
+              height=10),
+        table('Who gains', 'Jobs that ended in the time shown, by account: what balancing saved and what it cost.',
+              sql(f'''SELECT account, count(*) AS jobs, avg(load_balance) AS balance, sum(saved_core_seconds) / 3600.0 AS saved, sum(overhead_core_seconds) / 3600.0 AS spent
+                  FROM history_job WHERE {SPAN} AND {POLICY} GROUP BY account ORDER BY saved DESC LIMIT 50'''),
+              [column('account', 'Account'), column('jobs', 'Jobs'), column('balance', 'Balance', 'percentunit', None, 'color-background', good_above(0.85, 0.7), decimals=0),
+               column('saved', 'Saved (core hours)', decimals=1), column('spent', 'Spent (core hours)', decimals=1)], height=7),
+    ]
+
+
+def make():
+    variables = [source(), source('history', 'History', 'frser-sqlite-datasource'),
+                 variable('host', 'Hosts', 'SELECT host FROM history_host ORDER BY host', multi=True, source=SQLITE),
+                 variable('policy', 'Policy', 'SELECT DISTINCT policy FROM history_job ORDER BY policy', multi=True, source=SQLITE)]
+    return dashboard('lb-history', 'slurm-lb: history', 'Months of hosts and jobs, from the controller\'s database.', variables,
+                     [('Hosts', hosts()), ('Jobs', jobs())], since='now-90d', refresh='')

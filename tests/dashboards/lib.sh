@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash disable=SC2154
+# A Prometheus on loopback with a day of a cluster in it, and months in SQLite.  Source tests/lib/tap.sh before.
+#   day_up       sets $prometheus (its URL), $day_end (s since 1970), $history (the SQLite file); ends with the test
+dash=$top/tests/dashboards
+day_dir=$LB_BUILD/dashboards/day
+day_end=1768503600
+history=$day_dir/history.db
+boards=("$top"/dashboards/{cluster,host,job,policy,daemon,history}.json)
+
+need_tools() { # NAME...
+  local t
+  for t in "$@"; do command -v "$t" >/dev/null || skip_all "$t is not installed"; done
+}
+
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+# prometheus_up FOLDER CONFIG: sets $prometheus and $prometheus_pid
+prometheus_up() {
+  local port i
+  port=$(free_port)
+  prometheus=http://127.0.0.1:$port
+  prometheus --config.file="$2" --storage.tsdb.path="$1" --storage.tsdb.retention.time=100y --web.listen-address="127.0.0.1:$port" \
+    --log.level=warn >"$1.log" 2>&1 &
+  prometheus_pid=$!
+  at_end prometheus_down
+  for ((i = 0; i < 600; i++)); do
+    if curl -fs -o "$1.ready" "$prometheus/-/ready"; then return 0; fi
+    if ! kill -0 $prometheus_pid; then break; fi
+    sleep 0.1
+  done
+  tail -n 5 "$1.log" | sed 's/^/# /'
+  return 1
+}
+
+prometheus_down() {
+  [ -n "${prometheus_pid:-}" ] || return 0
+  kill "$prometheus_pid" 2>/dev/null
+  wait "$prometheus_pid" 2>/dev/null
+  prometheus_pid=
+}
+
+# Made once, and again when what it is made of has changed.
+day_make() {
+  local from=("$dash/day" "$dash/months" "$top/schema/metrics.json" "$top/dashboards/prometheus/rules.yml" "$top"/schema/0*.sql) f fresh=1
+  [ -e "$day_dir/made" ] || fresh=
+  for f in "${from[@]}"; do if [ "$f" -nt "$day_dir/made" ]; then fresh=; fi; done
+  [ -z "$fresh" ] || return 0
+  rm -rf "$day_dir"
+  mkdir -p "$day_dir/data"
+  printf 'global: {}\n' >"$day_dir/prometheus.yml"
+  "$dash/months" "$history" $day_end "$top"/schema/0*.sql || return 1
+  "$dash/day" "$top/schema/metrics.json" $day_end >"$day_dir/day.om" || return 1
+  promtool tsdb create-blocks-from openmetrics "$day_dir/day.om" "$day_dir/data" >"$day_dir/blocks.log" 2>&1 || return 1
+  rm "$day_dir/day.om"
+  # What the recording rules would have recorded, in their order: each sees what those before it have made.
+  prometheus_up "$day_dir/data" "$day_dir/prometheus.yml" || return 1
+  "$dash/backfill" "$prometheus" "$top/dashboards/prometheus/rules.yml" $day_end "$day_dir/rules.om" || return 1
+  prometheus_down
+  promtool tsdb create-blocks-from openmetrics "$day_dir/rules.om" "$day_dir/data" >>"$day_dir/blocks.log" 2>&1 || return 1
+  rm "$day_dir/rules.om"
+  touch "$day_dir/made"
+}
+
+day_up() { day_make && prometheus_up "$day_dir/data" "$day_dir/prometheus.yml"; }

@@ -1,0 +1,2 @@
+# Run by ./run test dashboards, not by make check: they start a Prometheus and a browser.
+EXTRA_DIST += tests/dashboards
