@@ -7,6 +7,7 @@ libpolicy_la_SOURCES = \
 	policy/apportion.c policy/apportion.h \
 	policy/auto.c \
 	policy/balance.c policy/balance.h \
+	policy/efficiency.c policy/efficiency.h \
 	policy/filter.c policy/filter.h \
 	policy/grain.c policy/grain.h \
 	policy/index.c policy/index.h \

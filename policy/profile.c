@@ -71,6 +71,26 @@ void lbp_profile_add(struct lbp_profile *p, int64_t first, int64_t last, double 
     p->dirty = true;
 }
 
+void lbp_profile_add_whole(struct lbp_profile *p, int64_t first, int64_t last, double work)
+{
+    double thought;
+
+    if (first < 0 || last > p->n || first >= last || !isfinite(work) || work < 0)
+        return;
+    thought = lbp_profile_learned(p) ? lbp_profile_work(p, first, last) : 0;
+    if (!(thought > 0)) {
+        lbp_profile_add(p, first, last, work);
+        return;
+    }
+    for (int64_t at = first, end; at < last; at = end) {
+        int bin = (int)(at / p->width);
+
+        end = bin_first(p, bin) + bin_size(p, bin);
+        end = end < last ? end : last;
+        lbp_profile_add(p, at, end, work / thought * p->cost[bin] * (double)(end - at));
+    }
+}
+
 bool lbp_profile_learned(const struct lbp_profile *p)
 {
     for (int bin = 0; bin < p->nbins; bin++)

@@ -35,6 +35,12 @@ void lbp_profile_begin(struct lbp_profile *p, int64_t first);
  */
 void lbp_profile_add(struct lbp_profile *p, int64_t first, int64_t last, double work);
 
+/*
+ * The same, when only the whole of a long span was timed: it is laid on the bins in proportion to what they are thought to
+ * cost, so that spans whose ends vary tell the inside apart in time.
+ */
+void lbp_profile_add_whole(struct lbp_profile *p, int64_t first, int64_t last, double work);
+
 /* Was anything learned?  Before that an iteration counts as 1 ns. */
 bool lbp_profile_learned(const struct lbp_profile *p);
 

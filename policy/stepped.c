@@ -12,7 +12,9 @@
 
 #define PUBLISHED_NS INT64_C(1000000000) /* seed 000, section 5.2.4 */
 #define THRESHOLD 0.1                    /* tfract, seed 000, section 6.2 */
-#define WATCHED_NS INT64_C(500000000)    /* of policies that move nothing */
+#define LASTING \
+    0.04 /* a gain in a step comes back in all later ones: profit and errors hold it back, not this */
+#define WATCHED_NS INT64_C(500000000) /* of policies that move nothing */
 #define MESSAGE_NS 500000
 #define LEARN 0.25
 
@@ -68,13 +70,18 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
     s->message_ns = c->t_interact_ns > 0 ? (double)c->t_interact_ns / 2 : MESSAGE_NS;
     lbp_profit_init(&s->profit, s->message_ns, now_ns);
     lbp_profit_expect(&s->profit, (double)c->stable_ns);
-    lbp_threshold_init(&s->threshold, threshold >= 0 ? threshold : THRESHOLD,
+    lbp_threshold_init(&s->threshold,
+                       threshold >= 0 ? threshold
+                       : automatic    ? LASTING
+                                      : THRESHOLD,
                        threshold < 0 && automatic);
     lbp_grain_init(&s->grain, c->pipelined, c->nranks);
     s->moves_nothing = c->nranks == 1 || !(automatic || c->params.policy == LBP_SIEGELL);
     s->epoch = c->first_epoch - 1;
     s->begun_ns = s->planned_ns = now_ns;
     s->workscale = 5;
+    s->doubt = 1;
+    s->prev_expected_ns = -1;
     s->period_ns = c->params.period_ns > 0 ? c->params.period_ns
                    : s->moves_nothing      ? WATCHED_NS
                    : automatic             ? LBP_PERIOD_QUICK_NS
@@ -167,6 +174,16 @@ static bool report_valid(const struct lbp_stepped *s, const struct lbp_stepped_r
     return true;
 }
 
+/* A speed changed: another situation, in which plans may be believed again. */
+static void changed(struct lbp_stepped *s, int64_t now_ns)
+{
+    lbp_profit_changed(&s->profit, now_ns);
+    if (s->profit.changed_ns == now_ns && s->broken > 0) {
+        s->broken--;
+        s->doubt = fmax(1, s->doubt / 2);
+    }
+}
+
 static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
                       const struct lbp_stepped_report *r, int64_t now_ns)
 {
@@ -178,16 +195,16 @@ static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
         lbp_profile_add(&s->profile, r->sample[i].first, r->sample[i].last,
                         (double)r->sample[i].cpu_ns * rank->hardware);
     if (r->nsamples == 0)
-        lbp_profile_add(&s->profile, r->first, r->last, work / (double)r->steps);
+        lbp_profile_add_whole(&s->profile, r->first, r->last, work / (double)r->steps);
     if (r->last > r->first && lbp_filter_add(&rank->filter, work, r->wall_ns))
-        lbp_profit_changed(&s->profit, now_ns);
-    rank->work += work;
-    rank->wall += (double)r->wall_ns;
-    rank->steps += r->steps;
+        changed(s, now_ns);
     rank->step_wall_ns = (double)r->wall_ns / (double)r->steps;
-    if (!rank->fresh) {
+    if (r->epoch == s->epoch) { /* what the bounds now in force bring */
+        rank->work += work;
+        rank->wall += (double)r->wall_ns;
+        rank->steps += r->steps;
+        s->nfresh += !rank->fresh;
         rank->fresh = true;
-        s->nfresh++;
     }
     if (r->wall_ns + r->wait_ns > 0) {
         double step = (double)(r->wall_ns + r->wait_ns) / (double)r->steps;

@@ -53,8 +53,9 @@ struct lbp_stepped_config {
 /* What a rank did since its last report. */
 struct lbp_stepped_report {
     uint32_t rank;
-    int64_t step;        /* steps completed in all */
-    int64_t steps;       /* of them since the last report, with the block of `epoch`; may be 0 */
+    int64_t step; /* steps completed in all */
+    int64_t
+        steps; /* of them since the last report, all with the block of `epoch`: a rank reports before it applies a plan */
     uint64_t epoch;      /* last plan applied; 0: none */
     int64_t first, last; /* block owned now */
     int64_t wall_ns;     /* computing in these steps, elapsed */

@@ -17,9 +17,12 @@ struct stepped_rank {
     uint64_t epoch;
     double weight, hardware;
     struct lbp_filter filter;
-    double work, wall;   /* since the last decision */
-    int64_t steps;       /* the same */
-    double step_wall_ns; /* computing in a step, last report */
+    double work, wall; /* since the last decision */
+    int64_t steps;     /* the same */
+    double now_work, prev_work,
+        first_work; /* of a step, with the bounds now, before, and at first */
+    double now_wall, prev_wall, first_wall; /* that it took */
+    double step_wall_ns;                    /* computing in a step, last report */
 };
 
 struct lbp_stepped {
@@ -43,9 +46,15 @@ struct lbp_stepped {
     int64_t since_moves;
     int64_t decisions[LBP_REASONS];
     int64_t moved_iterations, moved_bytes;
-    double cost_ns;                       /* of applying the last plan, the longest rank's */
-    double account_ns;                    /* brought less cost, against the first bounds */
-    double promised_ns, brought_ns;       /* by the last plan, against the bounds before */
+    double cost_ns;                 /* of applying the last plan, the longest rank's */
+    double account_ns;              /* brought less cost, against the first bounds */
+    double promised_ns, brought_ns; /* by the last plan, against the bounds before */
+    double charged_ns;              /* of cost_ns, in the account already */
+    double without_ns;              /* a step with the first bounds, at the present speeds */
+    double measured_ns;             /* a step with the present bounds */
+    double prev_expected_ns; /* with the bounds before, at the present speeds; < 0: none yet */
+    int broken;              /* words one after another */
+    double doubt;            /* >= 1: so many times the gain is asked for; plans broke their word */
     double last_before_ns, last_after_ns; /* step times that it was adopted for */
     struct lbp_stepped_decision last;
 };

@@ -26,6 +26,8 @@ static int64_t run_smooth(struct sim_host *h, int64_t now, double left)
 {
     double at = (double)now;
 
+    if (h->flip_ns <= 0 && h->stop_from_ns >= h->stop_to_ns)
+        return (int64_t)ceil(at + left / h->cores);
     while (left > 0) {
         double cores = sim_host_cores(h, (int64_t)at);
         double end = (floor(at / STEP_NS) + 1) * STEP_NS;
@@ -78,7 +80,7 @@ int64_t sim_host_ideal(const struct sim_host *h, int nhosts, int64_t now_ns, dou
         double cores = 0;
 
         for (int i = 0; i < nhosts; i++)
-            cores += sim_host_cores(&h[i], now_ns);
+            cores += sim_host_cores(&h[i], now_ns) * (h[i].hardware > 0 ? h[i].hardware : 1);
         if (cores * STEP_NS >= work)
             return now_ns + (int64_t)ceil(work / cores);
         work -= cores * STEP_NS;

@@ -9,6 +9,7 @@
 struct sim_host {
     double cores;          /* CPU time to be had per elapsed time, 0 < cores <= 1 */
     double other_cores;    /* while the competing load runs */
+    double hardware;       /* reference work done in a CPU ns; 0 is 1 */
     int64_t flip_ns;       /* it runs every second interval of this length; 0: never */
     int64_t flip_phase_ns; /* the first interval is shorter by this */
     bool flip_once;        /* the load begins at the first flip, and stays */
@@ -26,7 +27,7 @@ double sim_host_cores(const struct sim_host *h, int64_t now_ns);
 /* Execute cpu_ns beginning at now_ns; later calls must not begin before this one's end.  Returns the end. */
 int64_t sim_host_run(struct sim_host *h, int64_t now_ns, double cpu_ns);
 
-/* When `work` is done at the soonest by all hosts together, begun at now_ns: the ideal. */
+/* When `work` is done at the soonest by all hosts (at their hardware's speed) together, begun at now_ns: the ideal. */
 int64_t sim_host_ideal(const struct sim_host *h, int nhosts, int64_t now_ns, double work);
 
 #endif

@@ -7,3 +7,7 @@ check_PROGRAMS += tests/sim/test_random
 tests_sim_test_random_SOURCES = tests/sim/test_random.c tests/sim/cases.c tests/sim/cases.h
 tests_sim_test_random_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_sim_test_random_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+check_PROGRAMS += tests/sim/test_step
+tests_sim_test_step_SOURCES = tests/sim/test_step.c
+tests_sim_test_step_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_sim_test_step_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm

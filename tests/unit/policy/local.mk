@@ -38,3 +38,13 @@ check_PROGRAMS += tests/unit/policy/test_adjacent
 tests_unit_policy_test_adjacent_SOURCES = tests/unit/policy/test_adjacent.c
 tests_unit_policy_test_adjacent_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_adjacent_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_efficiency
+tests_unit_policy_test_efficiency_SOURCES = tests/unit/policy/test_efficiency.c
+tests_unit_policy_test_efficiency_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_efficiency_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_stepped
+tests_unit_policy_test_stepped_SOURCES = tests/unit/policy/test_stepped.c
+tests_unit_policy_test_stepped_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_stepped_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A job of simulated ranks with a STEPPED or DOACROSS loop round the real balancer (policy/stepped.h), in virtual time: all
+ * ranks go through their blocks, wait for each other, and apply a plan between two steps when all have heard of it.
+ */
+#ifndef SIM_STEP_H
+#define SIM_STEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "policy/stepped.h"
+#include "sim/host.h"
+
+#define SIM_STEP_PARTS 8
+
+struct sim_step_config {
+    enum lbp_stepped_kind kind;
+    uint32_t nranks;             /* one on each host */
+    const struct sim_host *host; /* [nranks] */
+    int64_t n;
+    const double *
+        cost_ns; /* [n] reference work of each iteration in a step; for DOACROSS: of a whole sweep */
+    int64_t steps;
+    bool steps_told;
+    bool weights;          /* the hosts' speeds are known at the start: first bounds and prior */
+    const char *policy;    /* as for lbp_params_parse */
+    int64_t latency_ns;    /* of a message to or from the balancer, and of the barrier */
+    int64_t move_fixed_ns; /* of a transfer of rows, besides its latency */
+    int64_t row_bytes, row_ns;
+    double hook_cpu_ns; /* CPU time that a report costs a rank */
+    double move_cpu_ns; /* and a move at each end */
+    int64_t min_iterations;
+    int64_t pipelined;      /* DOACROSS: m */
+    int64_t block;          /* DOACROSS: > 0: this block size, whatever the balancer says */
+    int64_t shift_fixed_ns; /* of a message between neighbours */
+    double shift_incr_ns;   /* and each pipelined iteration in it */
+    double cpu_noise;       /* the CPU time of a block is measured wrongly by up to this ratio */
+    int parts;              /* of a block that are timed apart in a report, 0 to SIM_STEP_PARTS */
+    unsigned seed;
+    bool trace; /* print what is decided */
+};
+
+struct sim_step_result {
+    int64_t end_ns, ideal_ns, static_ns;
+    int64_t plans, reports, moved_iterations, block;
+    int64_t last_plan_ns;
+    int64_t
+        reversals; /* plans in which a bound goes back over half of the way that the plan before took it */
+    int64_t
+        settled_ns; /* since then every step took at most 1.05 of what whole iterations allow; of steady loads */
+    int64_t period_ns;
+    int64_t decisions[LBP_REASONS];
+    double account_ns;
+    bool ended;
+    const char *why;
+};
+
+/* Returns 0 or a negative errno. */
+int sim_step_run(const struct sim_step_config *config, struct sim_step_result *ret)
+    __attribute__((warn_unused_result));
+
+#endif

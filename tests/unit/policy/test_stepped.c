@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of policy/stepped.c and stepped_decide.c, message by message. */
+#include "policy/stepped.h"
+
+#include <check.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define MS INT64_C(1000000)
+
+static const int64_t even[3] = {0, 500, 1000};
+static struct lbp_stepped_action action[LBP_STEPPED_ACTIONS];
+static size_t n;
+
+static struct lbp_stepped *make(void)
+{
+    struct lbp_stepped_config c = {.kind = LBP_STEPPED, .nranks = 2, .n = 1000, .first_epoch = 1};
+    struct lbp_stepped *s;
+
+    lbp_params_init(&c.params);
+    ck_assert_int_eq(lbp_stepped_create(&c, even, 0, &s, NULL), 0);
+    return s;
+}
+
+static struct lbp_stepped_report did(uint32_t rank, int64_t step, int64_t steps, int64_t wall_ns)
+{
+    return (struct lbp_stepped_report){.rank = rank,
+                                       .step = step,
+                                       .steps = steps,
+                                       .first = even[rank],
+                                       .last = even[rank + 1],
+                                       .wall_ns = wall_ns,
+                                       .cpu_ns = 50 * MS,
+                                       .shift_iterations = -1};
+}
+
+static int say(struct lbp_stepped *s, struct lbp_stepped_report r, int64_t now_ns)
+{
+    return lbp_stepped_report(s, &r, now_ns, action, &n);
+}
+
+START_TEST(test_plan)
+{
+    struct lbp_stepped *s = make();
+    const struct lbp_stepped_action *plan;
+    struct lbp_stepped_stats stats;
+    int64_t bound;
+
+    ck_assert_int_eq(say(s, did(0, 5, 5, 50 * MS), 100 * MS), 0);
+    ck_assert(n == 1 && action[0].type == LBP_STEPPED_INSTRUCT && action[0].period_ns > 0);
+    ck_assert_int_eq(say(s, did(1, 5, 5, 100 * MS), 100 * MS), 0); /* at half the speed */
+    ck_assert_uint_ge(n, 1);
+    plan = &action[n - 1];
+    ck_assert(plan->type == LBP_STEPPED_PLAN && plan->epoch == 1 && plan->at_step >= 6);
+    bound = plan->bound[1];
+    ck_assert_int_le(llabs(bound - 667), 3);
+    /* no second plan before all have applied the first */
+    for (int i = 1; i < 10; i++) {
+        ck_assert_int_eq(say(s, did(0, 5 + i, 1, 10 * MS), (100 + 100 * i) * MS), 0);
+        ck_assert_int_eq(say(s, did(1, 5 + i, 1, 20 * MS), (100 + 100 * i) * MS), 0);
+        for (size_t k = 0; k < n; k++)
+            ck_assert(action[k].type != LBP_STEPPED_PLAN);
+    }
+    /* a rank that says it applied the plan, and has other bounds, cannot be right */
+    struct lbp_stepped_report r = did(0, 20, 1, 10 * MS);
+    r.epoch = 1;
+    ck_assert_int_eq(say(s, r, 2000 * MS), -EINVAL);
+    r.last = bound;
+    ck_assert_int_eq(say(s, r, 2000 * MS), 0);
+    r.epoch = 2;
+    ck_assert_int_eq(say(s, r, 2000 * MS), -EINVAL);
+    lbp_stepped_stats(s, &stats);
+    ck_assert_uint_eq(stats.epoch, 1);
+    ck_assert_int_eq(stats.decisions[LBP_REASON_PROPORTIONAL], 1);
+    ck_assert_int_eq(stats.moved_iterations, bound - 500);
+    ck_assert_double_gt(stats.last.before_ns, stats.last.after_ns);
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
+/* Each of these changes nothing. */
+START_TEST(test_refuses)
+{
+    struct lbp_stepped *s = make();
+    struct lbp_stepped_report bad[8];
+
+    for (int i = 0; i < 8; i++)
+        bad[i] = did(0, 5, 5, 50 * MS);
+    bad[0].rank = 2;
+    bad[1].steps = 6;
+    bad[2].step = -1;
+    bad[3].wall_ns = -1;
+    bad[4].last = 1001;
+    bad[5].epoch = 1;
+    bad[6].cpu_ns = -5;
+    bad[7].first = 1;
+    for (int i = 0; i < 8; i++)
+        ck_assert_msg(say(s, bad[i], 100 * MS) == -EINVAL, "report %d was taken", i);
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
+START_TEST(test_config)
+{
+    struct lbp_stepped_config c = {.nranks = 2, .n = 1000, .first_epoch = 1};
+    double hardware[2] = {1, 0};
+    int64_t wrong[3] = {0, 1200, 1000};
+    struct lbp_stepped *s = NULL;
+
+    lbp_params_init(&c.params);
+    ck_assert_int_eq(lbp_stepped_create(&c, wrong, 0, &s, NULL), -EINVAL);
+    c.hardware = hardware;
+    ck_assert_int_eq(lbp_stepped_create(&c, even, 0, &s, NULL), -EINVAL);
+    c.hardware = NULL;
+    c.first_epoch = 0;
+    ck_assert_int_eq(lbp_stepped_create(&c, even, 0, &s, NULL), -EINVAL);
+    ck_assert_ptr_null(s);
+    lbp_stepped_destroy(NULL);
+}
+END_TEST
+
+/* The same CPU time on hardware twice as fast is twice the work: the iterations there cost more, the host is not slow. */
+START_TEST(test_hardware)
+{
+    struct lbp_stepped_config c = {.kind = LBP_STEPPED, .nranks = 2, .n = 1000, .first_epoch = 1};
+    double hardware[2] = {2, 1}, speed[2];
+    struct lbp_stepped *s;
+
+    lbp_params_init(&c.params);
+    c.hardware = hardware;
+    ck_assert_int_eq(lbp_stepped_create(&c, even, 0, &s, NULL), 0);
+    ck_assert_int_eq(say(s, did(0, 5, 5, 50 * MS), 100 * MS), 0);
+    ck_assert_int_eq(say(s, did(1, 5, 5, 50 * MS), 100 * MS), 0);
+    lbp_stepped_ranks(s, speed, NULL);
+    ck_assert_double_eq_tol(speed[0], 2, 1e-9);
+    ck_assert_double_eq_tol(speed[1], 1, 1e-9);
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
+START_TEST(test_first)
+{
+    static const double weight[3] = {1, 0, 3};
+    int64_t bound[4];
+
+    ck_assert_int_eq(lbp_stepped_first(100, 3, weight, 0, bound), 0);
+    ck_assert_int_eq(bound[1], 25);
+    ck_assert_int_eq(bound[2], 25);
+    ck_assert_int_eq(lbp_stepped_first(7, 3, NULL, 3, bound), 0);
+    for (int r = 0; r < 3; r++)
+        ck_assert(bound[r + 1] == bound[r] || bound[r + 1] - bound[r] >= 3);
+    ck_assert_int_eq(lbp_stepped_first(-1, 3, NULL, 0, bound), -EINVAL);
+    ck_assert_int_eq(lbp_stepped_first(0, 3, NULL, 0, bound), 0);
+    ck_assert_int_eq(bound[3], 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("stepped");
+    TCase *t = tcase_create("stepped");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_test(t, test_plan);
+    tcase_add_test(t, test_refuses);
+    tcase_add_test(t, test_config);
+    tcase_add_test(t, test_hardware);
+    tcase_add_test(t, test_first);
+    suite_add_tcase(s, t);
+    runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
