@@ -3,56 +3,16 @@
  * What any user may send to lbd's unix socket, and any machine to the controller's port: the frames, then the messages of both
  * protocols.  First byte: which of them the rest is given to.
  */
-#include <assert.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "common/frame.h"
+#include "tests/fuzz/fuzz.h"
 #include "wire/local.h"
 #include "wire/node.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+const char fuzz_name[] = "local";
 
-/* What a decoder takes must be something that may be told again. */
-static void try_local(const uint8_t *body, size_t n)
-{
-    static struct lbw_local_msg msg;
-    struct lbx_buf out;
-
-    if (lbw_local_decode(body, n, &msg) < 0)
-        return;
-    lbx_buf_init(&out, LBX_FRAME_CAP);
-    if (lbw_local_encode(&msg, &out) != 0)
-        abort();
-    lbx_buf_fini(&out);
-}
-
-static void try_node(const uint8_t *body, size_t n)
-{
-    static struct lbw_node_msg msg;
-    struct lbx_buf out;
-
-    if (lbw_node_decode(body, n, &msg) < 0)
-        return;
-    lbx_buf_init(&out, LBX_FRAME_CAP);
-    if (lbw_node_encode(&msg, &out) != 0)
-        abort();
-    lbx_buf_fini(&out);
-}
-
-static void try_proof(const uint8_t *body, size_t n)
-{
-    struct lbw_node_proof proof;
-    struct lbx_buf out;
-
-    if (lbw_node_proof_decode(body, n, &proof) < 0)
-        return;
-    lbx_buf_init(&out, LBX_FRAME_CAP);
-    if (lbw_node_proof_encode(&proof, &out) != 0)
-        abort();
-    lbx_buf_fini(&out);
-}
+FUZZ_CODEC(try_local, struct lbw_local_msg, lbw_local_decode, lbw_local_encode)
+FUZZ_CODEC(try_node, struct lbw_node_msg, lbw_node_decode, lbw_node_encode)
+FUZZ_CODEC(try_proof, struct lbw_node_proof, lbw_node_proof_decode, lbw_node_proof_encode)
 
 /* A stream that comes in pieces of the given size. */
 static void try_stream(const uint8_t *data, size_t n, size_t piece)
