@@ -1,8 +1,7 @@
 # docs/: what people read.  Pages of a program or library are named by its room.
 dist_man_MANS += docs/man/slurm-lb.7 docs/man/lb-balancer.8
-EXTRA_DIST += docs/architecture.md docs/environment.md docs/metrics.md docs/denoised.png
+EXTRA_DIST += docs/architecture.md docs/environment.md docs/denoised.png
 
 # tests/docs looks for what the documents name, in a distribution too.
 check_SCRIPTS += tests/docs/test.sh
-EXTRA_DIST += tests/docs dashboards/prometheus tests/metrics tests/cluster/10-lbd.t tests/cluster/20-plugin.t tests/cluster/40-faults.t \
-	tests/unit/slurm_plugin/symbols.sh tests/unit/slurm_plugin/exported.txt tests/unit/slurm_plugin/undefined.txt
+EXTRA_DIST += tests/docs/check tests/docs/test.sh tests/cluster/10-lbd.t tests/cluster/20-plugin.t tests/cluster/40-faults.t

@@ -25,7 +25,7 @@ plain() { # a copy of what the documents speak of
 
 # planted KIND WORD: the copy is refused, and the complaint is of that kind and names the word.
 planted() {
-  if "$here/check" "$tmp/t" >"$tmp/out" 2>&1; then
+  if "$here/check" "$tmp/t" "$1" >"$tmp/out" 2>&1; then
     fail "$1 $2 is not found"
   elif ! grep -q "^$1: .*$2" "$tmp/out"; then
     fail "$1 $2 is not named in: $(cat "$tmp/out")"
