@@ -7,6 +7,7 @@ libcommon_la_SOURCES = \
 	common/error.c common/error.h \
 	common/frame.c common/frame.h \
 	common/log.c common/log.h \
+	common/proc.c common/proc.h \
 	common/sock.c common/sock.h \
 	common/spanset.c common/spanset.h
 libcommon_la_CFLAGS = $(LB_CFLAGS) $(SODIUM_CFLAGS)

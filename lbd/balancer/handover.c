@@ -14,9 +14,9 @@
 
 #include "common/frame.h"
 #include "common/log.h"
+#include "common/proc.h"
 #include "common/sock.h"
 
-#define ANCESTORS_MAX 64 /* how far up a task's starter is looked for */
 #define PATH_BYTES 128
 
 struct lbd_handover {
@@ -28,35 +28,6 @@ struct lbd_handover {
     void (*over)(void *);
     void *arg;
 };
-
-/* The parent of a process by /proc; 0 when it is not to be had. */
-static pid_t parent_of(pid_t pid)
-{
-    char path[64], line[512], *after;
-    int parent = 0;
-    FILE *f;
-
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    f = fopen(path, "re");
-    if (!f)
-        return 0;
-    /* the command's name is in parentheses and may hold anything: what counts comes after the last one */
-    if (fgets(line, sizeof(line), f) && (after = strrchr(line, ')')) != NULL)
-        if (sscanf(after + 1, " %*c %d", &parent) != 1)
-            parent = 0;
-    fclose(f);
-    return parent;
-}
-
-static bool descends_from(pid_t pid, pid_t ancestor)
-{
-    for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
-        if (pid == ancestor)
-            return true;
-        pid = parent_of(pid);
-    }
-    return false;
-}
 
 /* The endpoint as one plain frame; the socket is new and takes it whole. */
 static int write_endpoint(int fd, const struct lbw_endpoint *endpoint)
@@ -98,7 +69,7 @@ static void on_connect(uv_poll_t *poll, int status, int events)
     if (fd < 0)
         return;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 || cred.uid != getuid() ||
-        !descends_from(cred.pid, h->parent)) {
+        !lbx_proc_descends(cred.pid, h->parent)) {
         lbx_log(LBX_LOG_WARNING, "process %d is refused: not a task of this step", (int)cred.pid);
     } else {
         rc = write_endpoint(fd, h->endpoint);

@@ -29,6 +29,7 @@ struct rank {
     bool joined, left;
     int64_t heard_ns;
     double weight;
+    char host[LBW_HOST_MAX];
 };
 
 struct lbd_job {
@@ -146,6 +147,7 @@ static int take_join(struct lbd_job *j, uint32_t rank, const struct lbw_join *m,
                              rank, m->nranks, j->nranks);
     j->rank[rank].joined = true;
     j->rank[rank].weight = m->weight;
+    memcpy(j->rank[rank].host, m->host, sizeof(j->rank[rank].host));
     if (++j->njoined == j->nranks)
         return start(j);
     lbd_peer_pause(
@@ -292,6 +294,21 @@ int lbd_job_create(uv_loop_t *loop, const struct lbd_job_config *config, struct 
     uv_timer_start(&j->beat, on_beat, BEAT_NS / LBX_NS_PER_MS, BEAT_NS / LBX_NS_PER_MS);
     *ret = j;
     return 0;
+}
+
+const struct lbd_loops *lbd_job_loops(const struct lbd_job *j)
+{
+    return j->loops;
+}
+
+uint32_t lbd_job_ranks(const struct lbd_job *j)
+{
+    return j->njoined;
+}
+
+const char *lbd_job_host(const struct lbd_job *j, uint32_t rank)
+{
+    return j->rank[rank].host;
 }
 
 bool lbd_job_joined(const struct lbd_job *j)

@@ -36,6 +36,13 @@ void lbd_job_accept(struct lbd_job *j, int fd);
 /* Tell the ranks that it is over, and close.  why: for the log; NULL when nothing is wrong. */
 void lbd_job_stop(struct lbd_job *j, const char *why);
 
+/* The job's loops; NULL before all ranks have joined. */
+struct lbd_loops;
+const struct lbd_loops *lbd_job_loops(const struct lbd_job *j);
+uint32_t lbd_job_ranks(const struct lbd_job *j); /* that have joined */
+const char *lbd_job_host(const struct lbd_job *j,
+                         uint32_t rank); /* borrowed; "" before it has joined */
+
 bool lbd_job_joined(const struct lbd_job *j); /* whether any rank ever joined */
 
 void lbd_job_destroy(struct lbd_job *j); /* after the loop has run out of handles; NULL is fine */

@@ -2,6 +2,7 @@
 pkglibexec_PROGRAMS += lb-balancer
 lb_balancer_SOURCES = \
 	lbd/balancer/addresses.c lbd/balancer/addresses.h \
+	lbd/balancer/figures.c lbd/balancer/figures.h \
 	lbd/balancer/handover.c lbd/balancer/handover.h \
 	lbd/balancer/job.c lbd/balancer/job.h \
 	lbd/balancer/loops.c lbd/balancer/loops.h \

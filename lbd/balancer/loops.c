@@ -30,6 +30,16 @@ struct lbd_loops {
     struct loop *first;
     size_t nloops;
     struct lbp_actions actions;
+    struct loop *last;            /* reported last; NULL when it is closed */
+    struct lbd_loops_stats stats; /* of closed loops; what is not a sum as it was last */
+    struct lbd_rank_stats *rank;  /* [nranks] */
+    struct wait *wait;            /* [nranks] */
+};
+
+/* A rank's waiting is told per pass, as a sum. */
+struct wait {
+    uint32_t loop;
+    int64_t pass, told_ns;
 };
 
 static void free_loop(struct loop *p)
@@ -51,10 +61,16 @@ int lbd_loops_create(const struct lbd_loops_config *config, struct lbd_loops **r
         return -ENOMEM;
     l->config = *config;
     l->config.weight = NULL;
+    l->rank = calloc(config->nranks, sizeof(*l->rank));
+    l->wait = calloc(config->nranks, sizeof(*l->wait));
+    if (!l->rank || !l->wait) {
+        lbd_loops_destroy(l);
+        return -ENOMEM;
+    }
     if (config->weight) {
         l->weight = calloc(config->nranks, sizeof(*l->weight));
         if (!l->weight) {
-            free(l);
+            lbd_loops_destroy(l);
             return -ENOMEM;
         }
         memcpy(l->weight, config->weight, config->nranks * sizeof(*l->weight));
@@ -75,6 +91,8 @@ void lbd_loops_destroy(struct lbd_loops *l)
     }
     lbp_actions_fini(&l->actions);
     free(l->weight);
+    free(l->rank);
+    free(l->wait);
     free(l);
 }
 
@@ -105,7 +123,25 @@ static struct loop *add_loop(struct lbd_loops *l, const struct lbw_open *open)
     p->next = l->first;
     l->first = p;
     l->nloops++;
+    l->stats.loops++;
     return p;
+}
+
+/* Add a loop's sums, and put its other figures in place. */
+static void add_stats(const struct loop *p, struct lbd_loops_stats *sum)
+{
+    struct lbp_balance_stats s;
+
+    if (!p->balance)
+        return;
+    lbp_balance_stats(p->balance, &s);
+    for (int i = 0; i < LBP_REASONS; i++)
+        sum->decisions[i] += s.decisions[i];
+    sum->moved_iterations += s.moved_iterations;
+    sum->moved_bytes += s.moved_bytes;
+    sum->load_balance_ratio = s.load_balance_ratio;
+    sum->period_ns = s.period_ns;
+    sum->chunk_ns = s.chunk_ns;
 }
 
 static void remove_loop(struct lbd_loops *l, struct loop *p)
@@ -116,6 +152,9 @@ static void remove_loop(struct lbd_loops *l, struct loop *p)
         at = &(*at)->next;
     *at = p->next;
     l->nloops--;
+    add_stats(p, &l->stats);
+    if (l->last == p)
+        l->last = NULL;
     free_loop(p);
 }
 
@@ -192,6 +231,32 @@ static int begin_balance(struct lbd_loops *l, struct loop *p, uint32_t rank, int
     return lbp_balance_create(&config, now_ns, &p->balance, err);
 }
 
+/* Sums for the job's figures. */
+static void count_report(struct lbd_loops *l, struct loop *p, uint32_t rank,
+                         const struct lbw_report *m)
+{
+    struct lbd_rank_stats *r = &l->rank[rank];
+    struct wait *w = &l->wait[rank];
+    int64_t wall_ns = 0, iterations = 0;
+    bool same = w->loop == m->loop && w->pass == m->pass;
+
+    for (size_t i = 0; i < m->nsamples; i++) {
+        iterations += m->sample[i].last - m->sample[i].first;
+        wall_ns += m->sample[i].wall_ns;
+    }
+    for (size_t i = 0; i < m->ndone; i++)
+        l->stats.moving_ns += m->done[i].cpu_ns;
+    r->iterations += iterations;
+    r->compute_ns += wall_ns;
+    if (wall_ns > 0) {
+        r->rate_hz = (double)iterations * 1e9 / (double)wall_ns;
+        l->stats.chunk_iterations = (double)iterations / (double)m->nsamples;
+    }
+    r->wait_ns += m->wait_ns - (same && w->told_ns <= m->wait_ns ? w->told_ns : 0);
+    *w = (struct wait){m->loop, m->pass, m->wait_ns};
+    l->last = p;
+}
+
 /* The wire's lists have the shape of the policy's; only the types differ. */
 static int take_report(struct lbd_loops *l, uint32_t rank, const struct lbw_report *m,
                        int64_t now_ns, struct lbx_error *err)
@@ -238,6 +303,7 @@ static int take_report(struct lbd_loops *l, uint32_t rank, const struct lbw_repo
     if (rc < 0)
         return lbx_error_set(err, rc == -EINVAL ? -EPROTO : rc,
                              "loop \"%s\": rank %" PRIu32 " reports what cannot be", p->name, rank);
+    count_report(l, p, rank, m);
     carry_out(l, p, now_ns);
     return 0;
 }
@@ -299,4 +365,30 @@ int64_t lbd_loops_wake_ns(const struct lbd_loops *l)
             wake_ns = t;
     }
     return wake_ns;
+}
+
+void lbd_loops_stats(const struct lbd_loops *l, struct lbd_loops_stats *ret)
+{
+    *ret = l->stats;
+    for (const struct loop *p = l->first; p; p = p->next)
+        if (p != l->last)
+            add_stats(p, ret);
+    if (l->last)
+        add_stats(l->last, ret);
+}
+
+int lbd_loops_rank_stats(const struct lbd_loops *l, struct lbd_rank_stats *ret)
+{
+    double *share = calloc(l->config.nranks, sizeof(*share));
+
+    if (!share)
+        return -ENOMEM;
+    if (l->last && l->last->balance)
+        lbp_balance_ranks(l->last->balance, NULL, share);
+    for (uint32_t r = 0; r < l->config.nranks; r++) {
+        ret[r] = l->rank[r];
+        ret[r].share_ratio = share[r];
+    }
+    free(share);
+    return 0;
 }

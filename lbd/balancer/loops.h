@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "policy/balance.h"
 #include "policy/registry.h"
 #include "wire/rank.h"
 
@@ -40,5 +41,24 @@ int lbd_loops_message(struct lbd_loops *l, uint32_t rank, const struct lbw_rank_
 int lbd_loops_tick(struct lbd_loops *l, int64_t now_ns, struct lbx_error *err)
     __attribute__((warn_unused_result));
 int64_t lbd_loops_wake_ns(const struct lbd_loops *l);
+
+/* What happened so far, over all loops, closed ones too. */
+struct lbd_loops_stats {
+    int64_t loops;
+    int64_t decisions[LBP_REASONS];
+    int64_t moved_iterations, moved_bytes, moving_ns;
+    double load_balance_ratio; /* of the loop reported last */
+    int64_t period_ns, chunk_ns;
+    double chunk_iterations;
+};
+struct lbd_rank_stats {
+    int64_t iterations, compute_ns, wait_ns;
+    double rate_hz;     /* iterations per second in the last report that told of any */
+    double share_ratio; /* of the loop reported last */
+};
+void lbd_loops_stats(const struct lbd_loops *l, struct lbd_loops_stats *ret);
+/* ret[out] [nranks].  Returns 0 or -ENOMEM. */
+int lbd_loops_rank_stats(const struct lbd_loops *l, struct lbd_rank_stats *ret)
+    __attribute__((warn_unused_result));
 
 #endif

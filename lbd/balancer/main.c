@@ -21,6 +21,7 @@
 #include "common/log.h"
 #include "common/sock.h"
 #include "lbd/balancer/addresses.h"
+#include "lbd/balancer/figures.h"
 #include "lbd/balancer/handover.h"
 #include "lbd/balancer/job.h"
 #include "lbd/balancer/trace.h"
@@ -49,6 +50,7 @@ struct balancer {
     struct lbd_handover *handover;
     struct lbd_job *job;
     struct lbd_trace *trace;
+    struct lbd_figures *figures; /* NULL: nobody to tell */
     bool closing;
 };
 
@@ -124,6 +126,7 @@ static void close_all(struct balancer *b)
     if (b->closing)
         return;
     b->closing = true;
+    lbd_figures_finish(b->figures);
     lbd_job_stop(b->job, NULL);
     lbd_handover_close(b->handover);
     uv_close((uv_handle_t *)&b->term, NULL);
@@ -207,6 +210,17 @@ static void begin_trace(struct balancer *b, const struct lbp_params *params)
         lbx_log(LBX_LOG_WARNING, "%s", err.text);
 }
 
+/* Under Slurm the lbd of this host hears of the job; elsewhere there is none. */
+static void begin_figures(struct balancer *b, const struct lbp_params *params)
+{
+    const char *socket = getenv("LBD_SOCKET");
+    size_t n;
+
+    if (socket && lbd_figures_create(&b->loop, b->job, socket,
+                                     lbp_policy_table(&n)[params->policy].name, &b->figures) < 0)
+        lbx_log(LBX_LOG_WARNING, "no memory for the job's figures");
+}
+
 static int start(struct balancer *b, const struct options *o, const struct lbp_params *params,
                  struct lbx_error *err)
 {
@@ -234,6 +248,7 @@ static int start(struct balancer *b, const struct options *o, const struct lbp_p
     uv_signal_start(&b->intr, on_signal, SIGINT);
     uv_timer_start(&b->parent_watch, on_parent_watch, PARENT_MS, PARENT_MS);
     uv_poll_start(&b->listener, UV_READABLE, on_connection);
+    begin_figures(b, params);
     if (o->dir)
         return lbd_handover_serve(&b->loop, o->dir, &b->endpoint, &b->handover, err);
     return lbd_handover_write(&b->loop, o->fd, &b->endpoint, on_over, b, &b->handover, err);
@@ -252,6 +267,7 @@ int main(int argc, char **argv)
         return rc;
     lbx_log_open("lb-balancer", LBX_LOG_WARNING);
     signal(SIGPIPE, SIG_IGN);
+    setenv("UV_THREADPOOL_SIZE", "1", 1); /* one thread tells the figures */
     prctl(PR_SET_DUMPABLE,
           0); /* the key is in our memory: no core file, no debugger of another job of the user's */
     b.parent = getppid();
@@ -266,6 +282,7 @@ int main(int argc, char **argv)
     }
     uv_run(&b.loop, UV_RUN_DEFAULT);
     joined = lbd_job_joined(b.job);
+    lbd_figures_destroy(b.figures);
     lbd_job_destroy(b.job);
     lbd_trace_close(b.trace);
     close(b.listen_fd);

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The job's figures for the lbd of this host. */
+#include "lbd/balancer/figures.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "lbd/balancer/loops.h"
+#include "wire/local.h"
+
+#define FIRST_MS 1000
+#define EVERY_MS 5000
+#define ASK_NS (40 * LBX_NS_PER_MS)
+#define HOSTS_MAX 256 /* of larger jobs only so many hosts are told one by one */
+
+struct lbd_figures {
+    uv_timer_t timer;
+    uv_work_t work;
+    const struct lbd_job *job;
+    const char *socket, *policy;
+    double begun_s;
+    bool asking, finishing, said_last;
+    struct lbw_local_msg request, answer; /* large */
+};
+
+struct host {
+    const char *name;
+    struct lbd_rank_stats sum;
+};
+
+static int compare_hosts(const void *a, const void *b)
+{
+    return strcmp(((const struct host *)a)->name, ((const struct host *)b)->name);
+}
+
+/* Sums of the ranks by host: ret[0, *ret_n).  Returns 0 or -ENOMEM. */
+static int sum_by_host(const struct lbd_job *job, struct host **ret, size_t *ret_n)
+{
+    uint32_t nranks = lbd_job_ranks(job);
+    struct lbd_rank_stats *rank = calloc(nranks, sizeof(*rank));
+    struct host *host = calloc(nranks, sizeof(*host));
+    size_t n = 0;
+
+    if (!rank || !host || lbd_loops_rank_stats(lbd_job_loops(job), rank) < 0) {
+        free(rank);
+        free(host);
+        return -ENOMEM;
+    }
+    for (uint32_t r = 0; r < nranks; r++)
+        host[r] = (struct host){lbd_job_host(job, r), rank[r]};
+    qsort(host, nranks, sizeof(*host), compare_hosts);
+    for (uint32_t r = 0; r < nranks; r++) {
+        struct lbd_rank_stats *s = n > 0 ? &host[n - 1].sum : NULL;
+
+        if (!s || strcmp(host[n - 1].name, host[r].name) != 0) {
+            host[n++] = host[r];
+            continue;
+        }
+        s->iterations += host[r].sum.iterations;
+        s->compute_ns += host[r].sum.compute_ns;
+        s->wait_ns += host[r].sum.wait_ns;
+        s->rate_hz += host[r].sum.rate_hz;
+        s->share_ratio += host[r].sum.share_ratio;
+    }
+    free(rank);
+    *ret = host;
+    *ret_n = n;
+    return 0;
+}
+
+static json_t *pack_hosts(const struct host *host, size_t n, double *ret_efficiency)
+{
+    json_t *list = json_array();
+    double compute = 0, wait = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct lbd_rank_stats *s = &host[i].sum;
+
+        compute += (double)s->compute_ns;
+        wait += (double)s->wait_ns;
+        if (i < HOSTS_MAX)
+            json_array_append_new(
+                list, json_pack("{s:s, s:f, s:f, s:I, s:f, s:f}", "host", host[i].name, "share",
+                                s->share_ratio, "rate", s->rate_hz, "iterations",
+                                (json_int_t)s->iterations, "compute_s", (double)s->compute_ns / 1e9,
+                                "wait_s", (double)s->wait_ns / 1e9));
+    }
+    *ret_efficiency = compute + wait > 0 ? compute / (compute + wait) : 1;
+    return list;
+}
+
+static const char *env_or_empty(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value ? value : "";
+}
+
+static json_t *pack(const struct lbd_figures *f)
+{
+    struct lbd_loops_stats s;
+    struct host *host;
+    double efficiency;
+    json_t *hosts, *o;
+    size_t n;
+
+    if (sum_by_host(f->job, &host, &n) < 0)
+        return NULL;
+    hosts = pack_hosts(host, n, &efficiency);
+    free(host);
+    lbd_loops_stats(lbd_job_loops(f->job), &s);
+    o = json_pack("{s:s, s:s, s:s, s:f, s:b, s:I, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:f, s:f}",
+                  "policy", f->policy, "account", env_or_empty("SLURM_JOB_ACCOUNT"), "partition",
+                  env_or_empty("SLURM_JOB_PARTITION"), "begun_s", f->begun_s, "final", f->finishing,
+                  "ranks", (json_int_t)lbd_job_ranks(f->job), "load_balance", s.load_balance_ratio,
+                  "efficiency", efficiency, "period_s", (double)s.period_ns / 1e9, "block",
+                  s.chunk_iterations, "loops", (json_int_t)s.loops, "moved_bytes",
+                  (json_int_t)s.moved_bytes, "moved_iterations", (json_int_t)s.moved_iterations,
+                  "moving_s", (double)s.moving_ns / 1e9, "balancer_cpu_s",
+                  (double)lbx_clock_process_cpu_ns() / 1e9);
+    if (!o) {
+        json_decref(hosts);
+        return NULL;
+    }
+    json_object_set_new(o, "hosts", hosts);
+    json_object_set_new(o, "moved",
+                        json_pack("{s:I, s:I}", "proportional",
+                                  (json_int_t)s.decisions[LBP_REASON_PROPORTIONAL], "dry",
+                                  (json_int_t)s.decisions[LBP_REASON_DRY]));
+    json_object_set_new(o, "skipped",
+                        json_pack("{s:I, s:I, s:I, s:I}", "below_threshold",
+                                  (json_int_t)s.decisions[LBP_REASON_BELOW_THRESHOLD],
+                                  "unprofitable", (json_int_t)s.decisions[LBP_REASON_UNPROFITABLE],
+                                  "filtered", (json_int_t)s.decisions[LBP_REASON_FILTERED],
+                                  "unstable", (json_int_t)s.decisions[LBP_REASON_UNSTABLE]));
+    return o;
+}
+
+/* On a thread: may wait. */
+static void ask(uv_work_t *work)
+{
+    struct lbd_figures *f = work->data;
+
+    /* nobody is there, or does not listen: figures are a service, not a duty */
+    (void)!lbw_local_ask(f->socket, &f->request, lbx_clock_mono_ns() + ASK_NS, &f->answer);
+}
+
+static void send_figures(struct lbd_figures *f);
+
+static void on_asked(uv_work_t *work, int status)
+{
+    struct lbd_figures *f = work->data;
+
+    (void)status;
+    f->asking = false;
+    if (f->finishing && !f->said_last)
+        send_figures(f);
+}
+
+static void send_figures(struct lbd_figures *f)
+{
+    json_t *o;
+    size_t n;
+
+    if (f->asking || !lbd_job_loops(f->job))
+        return;
+    o = pack(f);
+    n = o ? json_dumpb(o, f->request.u.text.text, LBW_LOCAL_TEXT_MAX, JSON_COMPACT) : 0;
+    json_decref(o);
+    if (n == 0 || n > LBW_LOCAL_TEXT_MAX)
+        return;
+    f->request.u.text.text[n] = '\0';
+    f->request.type = LBW_L_JOB;
+    f->asking = uv_queue_work(f->timer.loop, &f->work, ask, on_asked) == 0;
+    f->said_last = f->finishing;
+}
+
+static void on_timer(uv_timer_t *h)
+{
+    send_figures(h->data);
+}
+
+int lbd_figures_create(uv_loop_t *loop, const struct lbd_job *job, const char *socket,
+                       const char *policy, struct lbd_figures **ret)
+{
+    struct lbd_figures *f = calloc(1, sizeof(*f));
+
+    if (!f)
+        return -ENOMEM;
+    f->job = job;
+    f->socket = socket;
+    f->policy = policy;
+    f->begun_s = (double)lbx_clock_wall_ns() / 1e9;
+    uv_timer_init(loop, &f->timer);
+    f->timer.data = f->work.data = f;
+    uv_timer_start(&f->timer, on_timer, FIRST_MS, EVERY_MS);
+    *ret = f;
+    return 0;
+}
+
+void lbd_figures_finish(struct lbd_figures *f)
+{
+    if (!f || f->finishing)
+        return;
+    f->finishing = true;
+    send_figures(f); /* while another is on its way the last ones follow it */
+    uv_close((uv_handle_t *)&f->timer, NULL);
+}
+
+void lbd_figures_destroy(struct lbd_figures *f)
+{
+    free(f);
+}
