@@ -14,6 +14,7 @@
 #include "lbd/expose.h"
 #include "lbd/jobs.h"
 #include "lbd/metrics/http.h"
+#include "lbd/node/steps.h"
 #include "lbd/notify.h"
 
 #define EXPOSE_MS 5000 /* the page is at most so old */
@@ -35,6 +36,7 @@ struct lbd {
         self; /* this host's number at the controller in this process; UINT32_MAX: not joined */
     int64_t started_wall_ns;
     uint64_t reload_failures, job_messages;
+    struct lbd_jobs *jobs;
     bool stopping;
 
     uv_work_t reload; /* names of users may take a while to look up */
@@ -95,9 +97,14 @@ static char *command(void *data, const char *text, struct lbx_error *err)
 static int job(void *data, const struct lbd_peer *peer, const char *json, struct lbx_error *err)
 {
     struct lbd *d = data;
-    int rc = lbd_job_check(json, err);
+    const struct lbd_step *step = d->node ? lbd_node_step_of(d->node, peer->pid) : NULL;
+    int rc;
 
-    (void)peer;
+    if (!step)
+        return lbx_error_set(err, -EPERM, "job figures: process %d belongs to no step of this host",
+                             (int)peer->pid);
+    rc = lbd_jobs_take(d->jobs, peer->uid, step->jobid, step->stepid, json, lbx_clock_mono_ns(),
+                       err);
     d->job_messages += rc == 0;
     return rc;
 }
@@ -133,6 +140,7 @@ static void on_expose(uv_timer_t *timer)
     struct lbd_view v = view_of(d);
 
     lbd_expose(d->metrics, &v);
+    lbd_jobs_expire(d->jobs, lbd_metrics_pages(d->metrics), lbx_clock_mono_ns());
 }
 
 static void stop(struct lbd *d)
@@ -303,9 +311,11 @@ static int start(struct lbd *d, struct lbx_error *err)
         rc = start_roles(d, err);
     sources.node = d->node;
     if (rc == 0)
-        rc = lbd_local_server_create(&d->loop, o->socket, &sources, err, &d->server);
-    if (rc == 0)
         start_metrics(d);
+    if (rc == 0)
+        rc = lbd_jobs_create(&d->loop, d->metrics, &d->jobs);
+    if (rc == 0)
+        rc = lbd_local_server_create(&d->loop, o->socket, &sources, err, &d->server);
     return rc;
 }
 
@@ -329,6 +339,7 @@ int lbd_daemon_run(const struct lbd_options *options, struct lbx_error *err)
     lbd_node_destroy(d.node);
     lbd_uplink_destroy(d.uplink);
     lbd_controller_destroy(d.controller);
+    lbd_jobs_destroy(d.jobs);
     lbd_metrics_destroy(d.metrics);
     lbd_ranking_fini(&d.ranking);
     lbx_policyconf_fini(&d.conf);

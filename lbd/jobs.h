@@ -1,11 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job's figures as its balancer tells them. */
+/*
+ * The balanced jobs of this host, as their balancers tell (lbd/balancer/figures.h), on the page of metrics.  Which job a message
+ * is of is never read from it: it is the step whose slurmstepd started the sender.  A job that has ended stays for three scrapes.
+ */
 #ifndef LBD_JOBS_H
 #define LBD_JOBS_H
 
-#include "common/error.h"
+#include <stdint.h>
+#include <sys/types.h>
+#include <uv.h>
 
-/* Whether it is one JSON object, nested at most as deep as ours are.  Returns 0 or -EINVAL with err. */
-int lbd_job_check(const char *json, struct lbx_error *err) __attribute__((warn_unused_result));
+#include "common/error.h"
+#include "lbd/metrics/metrics.h"
+
+#define LBD_JOBS_PER_USER_MAX 64
+#define LBD_JOBS_HOSTS_MAX 256 /* of one job; what is told of more is left out */
+
+struct lbd_jobs;
+
+/* metrics: borrowed; NULL: nothing is shown.  Returns 0 or -ENOMEM. */
+int lbd_jobs_create(uv_loop_t *loop, struct lbd_metrics *metrics, struct lbd_jobs **ret)
+    __attribute__((warn_unused_result));
+void lbd_jobs_destroy(struct lbd_jobs *j); /* after the loop has run out; NULL is fine */
+
+/*
+ * Take a message.  Everything in it is the user's word: numbers are checked, names are only ever values of labels.
+ * Returns 0, -EINVAL (no such figures), -EDQUOT (too many jobs of this user), -ENOMEM, with a text.
+ */
+int lbd_jobs_take(struct lbd_jobs *j, uid_t uid, uint32_t jobid, uint32_t stepid, const char *json,
+                  int64_t now_ns, struct lbx_error *err) __attribute__((warn_unused_result));
+
+/* Forget what has ended or fallen silent.  scrapes[in]: pages given out so far. */
+void lbd_jobs_expire(struct lbd_jobs *j, uint64_t scrapes, int64_t now_ns);
+
+size_t lbd_jobs_count(const struct lbd_jobs *j);
 
 #endif

@@ -26,6 +26,7 @@ struct lbd_metrics {
         size_t n, size;
     } metric[LBD_METRICS];
     size_t nseries;
+    uint64_t pages;
 };
 
 struct lbd_metrics *lbd_metrics_create(void)
@@ -262,6 +263,7 @@ int lbd_metrics_render(struct lbd_metrics *m, bool openmetrics, char **ret_text,
     if (!f)
         return -ENOMEM;
     pthread_mutex_lock(&m->lock);
+    m->pages++;
     for (int i = 0; i < LBD_METRICS; i++)
         if (m->metric[i].n > 0)
             write_metric(f, &lbd_metric_info[i], m->metric[i].series, m->metric[i].n, openmetrics);
@@ -276,4 +278,14 @@ int lbd_metrics_render(struct lbd_metrics *m, bool openmetrics, char **ret_text,
     *ret_text = text;
     *ret_n = n;
     return 0;
+}
+
+uint64_t lbd_metrics_pages(struct lbd_metrics *m)
+{
+    uint64_t pages;
+
+    pthread_mutex_lock(&m->lock);
+    pages = m->pages;
+    pthread_mutex_unlock(&m->lock);
+    return pages;
 }

@@ -294,6 +294,11 @@ int lbd_node_self(const struct lbd_node *n, struct lbw_local_host *ret)
     return 0;
 }
 
+const struct lbd_step *lbd_node_step_of(const struct lbd_node *n, pid_t pid)
+{
+    return lbd_steps_of(&n->steps, pid);
+}
+
 int lbd_node_notice(struct lbd_node *n, const struct lbw_local_notice *notice, pid_t pid)
 {
     if (!notice->begin) {

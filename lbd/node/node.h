@@ -35,6 +35,7 @@ struct lbd_node_stats {
 };
 
 struct lbd_node;
+struct lbd_step;
 
 /* host: name, copied.  on_report: a new report, borrowed; its seq is 0.  Returns 0 or a negative errno. */
 int lbd_node_create(uv_loop_t *loop, const char *host, const struct lbd_node_settings *settings,
@@ -54,6 +55,9 @@ int lbd_node_self(const struct lbd_node *node, struct lbw_local_host *ret)
 /* Tasks of a step begin or end; pid: who told.  Returns 0, -ENOSPC, -ENOMEM. */
 int lbd_node_notice(struct lbd_node *node, const struct lbw_local_notice *notice, pid_t pid)
     __attribute__((warn_unused_result));
+
+/* The step that a process of this host belongs to: whose slurmstepd started it.  NULL when none.  Borrowed until the loop turns. */
+const struct lbd_step *lbd_node_step_of(const struct lbd_node *node, pid_t pid);
 
 void lbd_node_stats(const struct lbd_node *node, struct lbd_node_stats *ret);
 

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/proc.h"
+
 void lbd_steps_fini(struct lbd_steps *s)
 {
     if (!s)
@@ -88,6 +90,15 @@ void lbd_steps_sweep(struct lbd_steps *s)
         if (step->pid > 0 && lbd_steps_started(step->pid) != step->started)
             *step = s->step[--s->n];
     }
+}
+
+const struct lbd_step *lbd_steps_of(const struct lbd_steps *s, pid_t pid)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->step[i].pid > 0 && lbx_proc_descends(pid, s->step[i].pid) &&
+            lbd_steps_started(s->step[i].pid) == s->step[i].started)
+            return &s->step[i];
+    return NULL;
 }
 
 uint32_t lbd_steps_tasks(const struct lbd_steps *s)

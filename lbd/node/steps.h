@@ -33,6 +33,9 @@ void lbd_steps_end(struct lbd_steps *s, uint32_t jobid, uint32_t stepid);
 /* Forget steps whose process is gone. */
 void lbd_steps_sweep(struct lbd_steps *s);
 
+/* The step whose notifier is pid or started it; NULL when there is none.  Borrowed until the next change. */
+const struct lbd_step *lbd_steps_of(const struct lbd_steps *s, pid_t pid);
+
 /* All tasks of all steps. */
 uint32_t lbd_steps_tasks(const struct lbd_steps *s);
 

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A job's figures on the page of the lbd beside its balancer: there while it runs, under its own number, gone after three scrapes.
+. "$(dirname "$0")/../lib/tap.sh"
+need_build bench/cpuloop lb-balancer sbin/lbd
+need_cluster 2
+
+page() { cluster on "$1" curl -s --max-time 5 http://127.0.0.1:6826/metrics; }
+jobs() { page n1 >"$tap_tmp/page"; grep '^lb_job' "$tap_tmp/page"; }
+wait_for() { # SECONDS CMD...
+  local i
+  for ((i = 0; i < $1 * 10; i++)); do "${@:2}" && return; sleep 0.1; done
+  return 1
+}
+
+ok "lbd shows its page" wait_for 10 eval 'page n1 >/dev/null'
+is "$(jobs || true)" "" "no job, no series of jobs"
+
+cluster user timeout 60 srun --lb=auto -N2 -n2 "$LB_BUILD/bench/cpuloop" --iterations 6000 </dev/null >"$tap_tmp/job" 2>&1 &
+shown() { jobs >/dev/null; grep -q '^lb_job_info' "$tap_tmp/page"; }
+ok "a job shows itself while it runs" wait_for 10 shown
+id=$(cluster head squeue -h -o %i)
+like "$(grep '^lb_job_info' "$tap_tmp/page")" "jobid=\"$id\",stepid=\"0\",username=\"lbtest\"" "by its own number and user"
+is "$(grep -c '^lb_job_share_ratio' "$tap_tmp/page")" 2 "with a share for each host"
+is "$(awk '/^lb_job_share_ratio/ { s += $2 } END { printf "%.3f", s }' "$tap_tmp/page")" 1.000 "which are all of it"
+is "$(page n2 | grep -c '^lb_job' || true)" 0 "and only beside its balancer"
+if command -v promtool >/dev/null; then
+  ok "promtool finds nothing wrong with the page" promtool check metrics <"$tap_tmp/page"
+else
+  skip "promtool finds nothing wrong with the page" "no promtool"
+fi
+wait
+like "$(cat "$tap_tmp/job")" 'missing=0 duplicated=0' "the job ends well"
+
+# A process that no slurmstepd started says that it is a job.
+python3 - "$tap_tmp/forged" <<'P'
+import struct, sys
+text = b'{"policy":"auto","hosts":[]}'
+body = bytes([0x93, 1, 5, 0xda]) + struct.pack('>H', len(text)) + text
+open(sys.argv[1], 'wb').write(struct.pack('>I', len(body)) + body)
+P
+cp "$tap_tmp/forged" "$(cluster dir)/shared/forged"
+got=$(cluster on n1 python3 -c "
+import socket
+s = socket.socket(socket.AF_UNIX); s.settimeout(5); s.connect('/run/slurm-lb/lbd.sock')
+s.sendall(open('$(cluster dir)/shared/forged','rb').read()); print(s.recv(4000))" 2>&1)
+like "$got" 'belongs to no step' "figures from outside a step are refused"
+
+leave() { page n1 >/dev/null; ! jobs >/dev/null; }
+ok "three scrapes later they are gone" wait_for 30 leave
+done_testing
