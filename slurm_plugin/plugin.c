@@ -46,6 +46,14 @@ int slurm_spank_user_init(spank_t spank, int argc, char **argv)
     return ESPANK_SUCCESS;
 }
 
+int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
+{
+    (void)spank, (void)argc, (void)argv;
+    if (spank_context() == S_CTX_REMOTE)
+        lbs_remote_task_post_fork();
+    return ESPANK_SUCCESS;
+}
+
 int slurm_spank_task_exit(spank_t spank, int argc, char **argv)
 {
     (void)argc, (void)argv;

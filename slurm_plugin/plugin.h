@@ -38,6 +38,7 @@ void lbs_options_check_environment(void);
 
 /* remote.c: in slurmstepd. */
 void lbs_remote_user_init(spank_t spank);
+void lbs_remote_task_post_fork(void);
 void lbs_remote_task_exit(spank_t spank);
 void lbs_remote_exit(void);
 

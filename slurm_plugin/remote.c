@@ -24,6 +24,7 @@
 static struct {
     bool on;
     bool lbd_answers; /* so far: once it did not, it is not waited for again */
+    bool begun;       /* lbd was told that tasks begin */
     bool interrupted; /* a task was ended by a signal */
     uint32_t jobid, stepid, ntasks, nexited;
     struct lbs_balancer balancer;
@@ -215,7 +216,15 @@ void lbs_remote_user_init(spank_t spank)
     if (is_host_of_task_0(spank))
         start_balancer(spank, policy);
     tell_host_speed(spank, deadline_ns);
-    notify(1, deadline_ns);
+}
+
+/* lbd believes root alone, and in user_init the effective ids are the user's: so it is told here, once. */
+void lbs_remote_task_post_fork(void)
+{
+    if (!step.on || step.begun)
+        return;
+    step.begun = true;
+    notify(1, lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns);
 }
 
 /*
@@ -259,7 +268,7 @@ void lbs_remote_exit(void)
         return;
     step.on = false;
     if (lbs_balancer_end(&step.balancer, deadline_ns, &status) == 0 && step.nexited == step.ntasks)
-        tell_if_nobody_joined(status); /* slow to end: perhaps in the log only */
-    if (step.nexited < step.ntasks)    /* the tasks were never started, or not all */
+        tell_if_nobody_joined(status);            /* slow to end: perhaps in the log only */
+    if (step.begun && step.nexited < step.ntasks) /* not all of the tasks ended in sight */
         notify(0, deadline_ns);
 }

@@ -110,6 +110,7 @@ uint64_t hexadecimal(const char *name)
 void begin(void)
 {
     ck_assert_int_eq(slurm_spank_user_init(NULL, 0, NULL), ESPANK_SUCCESS);
+    ck_assert_int_eq(slurm_spank_task_post_fork(NULL, 0, NULL), ESPANK_SUCCESS);
 }
 
 void end_tasks(void)

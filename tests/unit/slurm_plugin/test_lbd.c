@@ -159,6 +159,8 @@ START_TEST(test_manner)
     if (_i != SILENT)
         lbs_plugin.config.deadline_ns *= 200;
     rc |= slurm_spank_user_init(NULL, 2, argv);
+    rc |= slurm_spank_task_post_fork(NULL, 2, argv);
+    rc |= slurm_spank_task_post_fork(NULL, 2, argv);
     rc |= slurm_spank_task_exit(NULL, 2, argv);
     rc |= slurm_spank_task_exit(NULL, 2, argv);
     rc |= slurm_spank_exit(NULL, 2, argv);

@@ -179,6 +179,7 @@ static int run_failing(int *countdown, int nth)
     load(ENDS_ON_TERM, 0, "auto");
     *countdown = nth;
     rc = slurm_spank_user_init(NULL, 0, NULL);
+    rc |= slurm_spank_task_post_fork(NULL, 0, NULL);
     rc |= slurm_spank_task_exit(NULL, 0, NULL);
     rc |= slurm_spank_task_exit(NULL, 0, NULL);
     lbs_plugin.config.deadline_ns = LBX_NS_PER_S;
