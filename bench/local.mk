@@ -18,4 +18,4 @@ bench_memory_plain_SOURCES = bench/rank-memory.c
 bench_memory_plain_CFLAGS = $(EX_COMPILE)
 bench_memory_plain_LDADD = $(MPI_LIBS)
 
-EXTRA_DIST += bench/lib.sh bench/balance bench/overhead bench/launch bench/memory
+EXTRA_DIST += bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory

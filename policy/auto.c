@@ -5,6 +5,7 @@
  * al. 2000 for the pairs; asking ahead of running dry is ours.
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "policy/balance_impl.h"
 #include "policy/period.h"
@@ -17,8 +18,11 @@
     50e3          /* CPU time of a report at both ends: the messages themselves hold nobody up */
 #define NOISE 1.5 /* errors of a speed that a gain must exceed */
 #define TICK_MIN_NS 2e6
-#define CALM 3  /* periods between plain reports while much is left */
-#define MANY 16 /* ranks */
+#define CALM 3   /* periods between plain reports while much is left */
+#define MANY 16  /* ranks */
+#define CROWD 64 /* ranks; of more, each giver and each taker is looked at once in a decision */
+#define DECIDE_NS \
+    1000 /* a rank: decisions follow one another no sooner, so that events stay cheap */
 
 static bool published(const struct lbp_balance *b)
 {
@@ -147,14 +151,71 @@ static int64_t first_dry(const struct lbp_balance *b, double within)
     return which;
 }
 
+static int by_end(const void *a, const void *b)
+{
+    const struct lbp_plan_share *x = a, *y = b;
+
+    if (x->over != y->over)
+        return x->over < y->over ? -1 : 1;
+    return x->rank < y->rank ? -1 : 1;
+}
+
+/* Is it worth a move at the end? */
+static double least_gain(const struct lbp_balance *b, const struct lbp_view *from,
+                         const struct lbp_view *to)
+{
+    double least = fmax(GAIN_MIN + b->model.profit.cpu_ns, from->error * lbp_view_end(from) / 2);
+
+    return fmax(least, fmax(from->jitter, to->jitter));
+}
+
+/* As pairwise below for many ranks: the first to end with the last to end, and so on inwards.  O(P log P). */
+static int pairwise_crowd(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *out)
+{
+    struct lbp_model *m = &b->model;
+    size_t n = 0, low = 0, high;
+
+    for (uint32_t i = 0; i < m->nranks; i++)
+        if (b->view[i].present)
+            b->share[n++] = (struct lbp_plan_share){i, lbp_view_end(&b->view[i])};
+    qsort(b->share, n, sizeof(*b->share), by_end);
+    for (high = n; low + 1 < high;) {
+        struct lbp_transfer t = {.from = b->share[high - 1].rank, .to = b->share[low].rank};
+        struct lbp_view *from = &b->view[t.from], *to = &b->view[t.to];
+        int ret;
+
+        if (!(from->unit > 0) || from->movable < from->unit / 2) {
+            high--;
+            continue;
+        }
+        if (!to->measured) {
+            low++;
+            continue;
+        }
+        if (b->share[low].over > 1.5 * lead(b, from) + GAIN_MIN ||
+            lbp_pairwise_best(from, to, &m->profit, (double)m->row_bytes, settle(b), &t) <
+                least_gain(b, from, to))
+            return 0;
+        ret = lbp_act_move(b, &t, 0, LBP_REASON_DRY, now_ns, out);
+        if (ret < 0)
+            return ret;
+        lbp_view_give(from, to, t.work, t.arrive);
+        low++;
+        high--;
+    }
+    return 0;
+}
+
 static int pairwise(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *out)
 {
     struct lbp_model *m = &b->model;
 
+    if (m->nranks > CROWD)
+        return pairwise_crowd(b, now_ns, out);
+
     for (uint32_t step = 0; step < m->nranks; step++) {
         int64_t from = last_giver(b), to;
         struct lbp_transfer t;
-        double least;
         int ret;
 
         if (from < 0)
@@ -162,11 +223,8 @@ static int pairwise(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *o
         to = first_dry(b, 1.5 * lead(b, &b->view[from]) + GAIN_MIN);
         if (to < 0 || to == from)
             return 0;
-        least = fmax(GAIN_MIN + m->profit.cpu_ns,
-                     b->view[from].error * lbp_view_end(&b->view[from]) / 2);
-        least = fmax(least, fmax(b->view[from].jitter, b->view[to].jitter));
         if (lbp_pairwise_best(&b->view[from], &b->view[to], &m->profit, (double)m->row_bytes,
-                              settle(b), &t) < least)
+                              settle(b), &t) < least_gain(b, &b->view[from], &b->view[to]))
             return 0;
         t.from = (uint32_t)from;
         t.to = (uint32_t)to;
@@ -254,7 +312,8 @@ static void set_wake(struct lbp_balance *b, int64_t now_ns, double final)
     }
     if (final > 0 && final < wake)
         wake = final;
-    b->wake_ns = now_ns + (int64_t)fmax(wake, TICK_MIN_NS);
+    b->wake_ns =
+        now_ns + (int64_t)fmax(wake, fmax(TICK_MIN_NS, (double)DECIDE_NS * b->model.nranks));
 }
 
 static bool plan_due(const struct lbp_balance *b, int64_t now_ns)
@@ -288,6 +347,14 @@ int lbp_auto_decide(struct lbp_balance *b, int64_t now_ns, enum lbp_event event,
     if (event == LBP_EVENT_REPORT && m->nranks > MANY && b->wake_ns != INT64_MAX &&
         now_ns < b->wake_ns)
         return 0;
+    if (m->nranks > CROWD && event != LBP_EVENT_TICK && b->decided_ns != INT64_MIN &&
+        now_ns < b->decided_ns + DECIDE_NS * m->nranks) {
+        int64_t next = b->decided_ns + DECIDE_NS * m->nranks;
+
+        b->wake_ns = b->wake_ns < next ? b->wake_ns : next;
+        return 0;
+    }
+    b->decided_ns = now_ns;
     b->wake_ns = INT64_MAX;
     if (m->njoined < m->nranks)
         return 0;

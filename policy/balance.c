@@ -49,6 +49,7 @@ int lbp_balance_create(const struct lbp_balance_config *config, int64_t now_ns,
         goto out;
     b->epoch = config->first_epoch;
     b->planned_ns = INT64_MIN;
+    b->decided_ns = INT64_MIN;
     b->workscale = 5;
     b->wake_ns = INT64_MAX;
     b->period_ns = config->params.period_ns > 0        ? config->params.period_ns

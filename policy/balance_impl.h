@@ -21,6 +21,7 @@ struct lbp_balance {
     int64_t decisions[LBP_REASONS];
     int64_t period_ns;      /* between decisions, and between reports in the middle of a pass */
     int64_t planned_ns;     /* last proportional decision */
+    int64_t decided_ns;     /* last decision of any kind */
     uint32_t planned_known; /* ranks whose speed was known then */
     double workscale;       /* decisions between two moves, mean */
     int64_t since_moves;    /* decisions since the last */

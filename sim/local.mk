@@ -7,3 +7,14 @@ libsim_la_SOURCES = \
 	sim/world.c sim/world.h
 libsim_la_CFLAGS = $(LB_CFLAGS)
 libsim_la_LIBADD = libpolicy.la
+
+bin_PROGRAMS += lbsim
+lbsim_SOURCES = sim/main.c sim/options.c sim/options.h sim/replay.c sim/replay.h
+lbsim_CFLAGS = $(LB_CFLAGS) $(JANSSON_CFLAGS)
+lbsim_LDADD = libsim.la libpolicy.la libcommon.la $(JANSSON_LIBS) -lm
+dist_man_MANS += docs/man/lbsim.1
+
+noinst_PROGRAMS += sim/plantime
+sim_plantime_SOURCES = sim/plantime.c
+sim_plantime_CFLAGS = $(LB_CFLAGS)
+sim_plantime_LDADD = libpolicy.la libcommon.la -lm

@@ -12,7 +12,7 @@
 #include "policy/balance.h"
 #include "sim/host.h"
 
-#define SIM_RANKS_MAX 4096
+#define SIM_RANKS_MAX 131072
 
 struct sim_config {
     uint32_t nranks;             /* one on each host */

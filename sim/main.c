@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lbsim: a balanced job in virtual time. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "config.h"
+#include "policy/registry.h"
+#include "sim/options.h"
+#include "sim/replay.h"
+#include "sim/step.h"
+#include "sim/world.h"
+
+#define MOVE_FIXED_NS 300000
+#define HOOK_CPU_NS 20000
+#define MOVE_CPU_NS 100000
+
+struct outcome {
+    double seconds, ideal_s, static_s, messages_per_s, balancer_s;
+    int64_t moves, missing, repeated;
+    bool ended;
+    const char *why;
+};
+
+static double uniform(unsigned *seed)
+{
+    return (double)rand_r(seed) / RAND_MAX;
+}
+
+static struct sim_host *make_hosts(const struct sim_options *o, double *ret_cores)
+{
+    struct sim_host *host = calloc(o->ranks, sizeof(*host));
+    unsigned seed = o->seed;
+    uint32_t loaded = (uint32_t)ceil(o->loaded * o->ranks);
+
+    *ret_cores = 0;
+    if (!host)
+        return NULL;
+    if (o->load_share < 1 && loaded == 0)
+        loaded = 1;
+    for (uint32_t i = 0; i < o->ranks; i++) {
+        struct sim_host *h = &host[i];
+
+        h->cores = o->nspeeds > 0 ? o->speed[i % o->nspeeds]
+                                  : o->speed_from + (1 - o->speed_from) * uniform(&seed);
+        *ret_cores += h->cores;
+        /* spread over the hosts: with 25 %, every fourth */
+        if (o->load_share >= 1 ||
+            (uint64_t)(i + 1) * loaded / o->ranks == (uint64_t)i * loaded / o->ranks)
+            continue;
+        if (o->load_period_ns > 0) {
+            h->other_cores = h->cores * o->load_share;
+            h->flip_ns = o->load_period_ns / 2;
+            h->flip_phase_ns = (int64_t)(uniform(&seed) * (double)o->load_period_ns);
+        } else {
+            h->cores *= o->load_share;
+        }
+    }
+    return host;
+}
+
+static double *make_costs(const struct sim_options *o, double total)
+{
+    double *cost = calloc((size_t)o->n + 1, sizeof(*cost)), sum = 0;
+    unsigned seed = o->seed + 1;
+
+    for (int64_t i = 0; cost && i < o->n; i++) {
+        double x = (double)i / (double)o->n;
+
+        sum += cost[i] = o->shape == SIM_EVEN    ? 1
+                         : o->shape == SIM_FRONT ? (x < 0.25 ? 9 : 1)
+                         : o->shape == SIM_RISE  ? 0.1 + x
+                                                 : 0.1 + 1.9 * uniform(&seed);
+    }
+    for (int64_t i = 0; cost && i < o->n; i++)
+        cost[i] *= total / (double)o->steps / sum;
+    return cost;
+}
+
+static int run_doall(const struct sim_options *o, const struct sim_host *host, const double *cost,
+                     const char *policy, struct outcome *ret)
+{
+    struct sim_config c = {.nranks = o->ranks,
+                           .host = host,
+                           .n = o->n,
+                           .cost_ns = cost,
+                           .weights = o->weights,
+                           .policy = policy,
+                           .latency_ns = o->latency_ns,
+                           .move_fixed_ns = MOVE_FIXED_NS,
+                           .row_bytes = o->row_bytes,
+                           .row_ns = (int64_t)((double)o->row_bytes / o->bytes_per_s * 1e9),
+                           .hook_cpu_ns = HOOK_CPU_NS,
+                           .move_cpu_ns = MOVE_CPU_NS,
+                           .passes = (int)o->steps,
+                           .measured = true};
+    struct sim_result r;
+    int rc = sim_run(&c, &r);
+
+    if (rc < 0)
+        return rc;
+    *ret =
+        (struct outcome){.seconds = (double)r.end_ns / 1e9,
+                         .ideal_s = (double)r.ideal_ns / 1e9,
+                         .static_s = (double)r.static_ns / 1e9,
+                         .messages_per_s = (double)r.messages / fmax(1e-9, (double)r.end_ns / 1e9),
+                         .moves = r.moves,
+                         .missing = r.missing,
+                         .repeated = r.repeated,
+                         .ended = r.ended,
+                         .why = r.why};
+    return 0;
+}
+
+static int run_stepped(const struct sim_options *o, const struct sim_host *host, const double *cost,
+                       const char *policy, struct outcome *ret)
+{
+    struct sim_step_config c = {.kind = o->kind == SIM_DOACROSS ? LBP_DOACROSS : LBP_STEPPED,
+                                .nranks = o->ranks,
+                                .host = host,
+                                .n = o->n,
+                                .cost_ns = cost,
+                                .steps = o->steps,
+                                .weights = o->weights,
+                                .policy = policy,
+                                .latency_ns = o->latency_ns,
+                                .move_fixed_ns = MOVE_FIXED_NS,
+                                .row_bytes = o->row_bytes,
+                                .row_ns = (int64_t)((double)o->row_bytes / o->bytes_per_s * 1e9),
+                                .hook_cpu_ns = HOOK_CPU_NS,
+                                .move_cpu_ns = MOVE_CPU_NS,
+                                .pipelined = o->kind == SIM_DOACROSS ? 1000 : 0,
+                                .shift_fixed_ns = o->latency_ns,
+                                .shift_incr_ns = 8.0 / o->bytes_per_s * 1e9,
+                                .cpu_noise = 0.01,
+                                .parts = 4,
+                                .seed = o->seed};
+    struct sim_step_result r;
+    int rc = sim_step_run(&c, &r);
+
+    if (rc < 0)
+        return rc;
+    *ret =
+        (struct outcome){.seconds = (double)r.end_ns / 1e9,
+                         .ideal_s = (double)r.ideal_ns / 1e9,
+                         .static_s = (double)r.static_ns / 1e9,
+                         .messages_per_s = (double)r.reports / fmax(1e-9, (double)r.end_ns / 1e9),
+                         .moves = r.plans,
+                         .ended = r.ended,
+                         .why = r.why};
+    return 0;
+}
+
+static void print(const struct sim_options *o, const char *policy, const struct outcome *r)
+{
+    double ratio = r->ideal_s > 0 ? r->seconds / r->ideal_s : 1;
+    double to_static = r->static_s > 0 ? r->seconds / r->static_s : 1;
+
+    if (o->output == SIM_CSV)
+        printf("%s,%" PRIu32 ",%" PRId64 ",%.6f,%.6f,%.6f,%.4f,%.4f,%" PRId64 ",%.1f\n", policy,
+               o->ranks, o->n, r->seconds, r->ideal_s, r->static_s, ratio, to_static, r->moves,
+               r->messages_per_s);
+    else if (o->output == SIM_JSON)
+        printf("{\"policy\":\"%s\",\"ranks\":%" PRIu32 ",\"n\":%" PRId64
+               ",\"seconds\":%.6f,\"ideal_s\":%.6f,\"static_s\":%.6f,\"ratio\":%.4f,"
+               "\"to_static\":%.4f,\"moves\":%" PRId64 ",\"messages_per_s\":%.1f}\n",
+               policy, o->ranks, o->n, r->seconds, r->ideal_s, r->static_s, ratio, to_static,
+               r->moves, r->messages_per_s);
+    else
+        printf("%-16s %10.3f s   ideal %10.3f s   ratio %6.3f   without balancing %10.3f s "
+               "(%.3f of it)   %" PRId64 " moves, %.0f messages/s\n",
+               policy, r->seconds, r->ideal_s, ratio, r->static_s, to_static, r->moves,
+               r->messages_per_s);
+}
+
+static int simulate(const struct sim_options *o)
+{
+    double cores, *cost = NULL;
+    struct sim_host *host = make_hosts(o, &cores);
+    int ret = host && (cost = make_costs(o, o->seconds * 1e9 * cores)) ? 0 : -ENOMEM;
+
+    if (ret == 0 && o->output == SIM_CSV)
+        puts("policy,ranks,n,seconds,ideal_s,static_s,ratio,to_static,moves,messages_per_s");
+    for (int i = 0; ret == 0 && i < o->npolicies; i++) {
+        struct outcome r = {0};
+
+        ret = o->kind == SIM_DOALL ? run_doall(o, host, cost, o->policy[i], &r)
+                                   : run_stepped(o, host, cost, o->policy[i], &r);
+        if (ret < 0)
+            break;
+        if (!r.ended || r.missing > 0 || r.repeated > 0) {
+            fprintf(stderr, "lbsim: %s: %s; %" PRId64 " iterations missing, %" PRId64 " repeated\n",
+                    o->policy[i], r.why ? r.why : "did not end", r.missing, r.repeated);
+            ret = -EIO;
+            break;
+        }
+        print(o, o->policy[i], &r);
+    }
+    if (ret < 0 && ret != -EIO)
+        fprintf(stderr, "lbsim: %s\n", strerror(-ret));
+    free(host);
+    free(cost);
+    return ret;
+}
+
+int main(int argc, char **argv)
+{
+    struct sim_options o;
+    struct lbx_error err = {0};
+    struct lbp_params params;
+    int ret;
+
+    sim_options_init(&o);
+    if (sim_options_parse(&o, argc, argv, &err) < 0) {
+        fprintf(stderr, "lbsim: %s\n", err.text);
+        return 2;
+    }
+    if (o.help) {
+        fputs(sim_options_help, stdout);
+        return 0;
+    }
+    if (o.version) {
+        puts("lbsim " PACKAGE_VERSION);
+        return 0;
+    }
+    for (int i = 0; i < o.npolicies; i++)
+        if (lbp_params_parse(&params, o.policy[i], &err) < 0) {
+            fprintf(stderr, "lbsim: --policy=%s: %s\n", o.policy[i], err.text);
+            return 2;
+        }
+    if (o.replay) {
+        ret = sim_replay(&o, stdout, &err);
+        if (ret < 0)
+            fprintf(stderr, "lbsim: %s\n", err.text);
+    } else {
+        ret = simulate(&o);
+    }
+    return ret < 0 || fflush(stdout) != 0 ? 1 : 0;
+}

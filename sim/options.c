@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What lbsim is asked for. */
+#include "sim/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/nearest.h"
+
+const char sim_options_help[] =
+    "usage: lbsim [--KEY=VALUE...]\n"
+    "Simulate a balanced job in virtual time, round the balancer's own decisions.\n\n"
+    "  --ranks=4          hosts, one rank on each, 1 to 100000\n"
+    "  --speeds=1,0.4     cores of the hosts, repeated; or --speeds=0.3.. : drawn from 0.3 to 1\n"
+    "  --load=0.5         part of a loaded host's CPU that is left to the program; 1: no load\n"
+    "  --loaded=0.25      part of the hosts that are loaded, at least one when --load is given\n"
+    "  --period=60        seconds of a load that is on half of the time; 0: it is always on\n"
+    "  --latency=0.0001   seconds of a message, one way\n"
+    "  --bandwidth=1e9    bytes a second between two ranks\n"
+    "  --row=8000         bytes that travel with an iteration\n"
+    "  --kind=doall       doall, stepped or doacross\n"
+    "  --n=4000           iterations; default 1000 a rank\n"
+    "  --steps=100        of stepped and doacross loops; passes of doall ones (default 1)\n"
+    "  --seconds=10       that the job takes at best on the unloaded hosts\n"
+    "  --shape=even       cost of iterations: even, front, rise or random\n"
+    "  --weights          the hosts' speeds are known when the job begins\n"
+    "  --policy=auto      as --lb=...; may be given up to 8 times, to compare\n"
+    "  --seed=1           of all that is drawn: the same seed gives the same output\n"
+    "  --csv, --json      instead of text\n"
+    "  --replay=TRACE     rebuild hosts and costs from a real run's --lb=...,trace=FILE, run it "
+    "here,\n"
+    "                     and compare what was predicted with what happened\n";
+
+static const char *const keys[] = {"ranks",     "speeds",  "load",   "loaded", "period", "latency",
+                                   "bandwidth", "row",     "kind",   "n",      "steps",  "seconds",
+                                   "shape",     "weights", "policy", "seed",   "csv",    "json",
+                                   "replay",    "help",    "version"};
+#define NKEYS (sizeof(keys) / sizeof(keys[0]))
+
+void sim_options_init(struct sim_options *o)
+{
+    *o = (struct sim_options){.ranks = 4,
+                              .speed_from = 1,
+                              .load_share = 1,
+                              .latency_ns = 100000,
+                              .bytes_per_s = 1e9,
+                              .row_bytes = 8000,
+                              .n = -1,
+                              .steps = -1,
+                              .seconds = 10,
+                              .seed = 1};
+}
+
+static int number(const char *key, const char *text, double least, double most, double *ret,
+                  struct lbx_error *err)
+{
+    char *end;
+    double x = strtod(text, &end);
+
+    if (end == text || *end || !(x >= least && x <= most))
+        return lbx_error_set(err, -EINVAL, "--%s=%s: a number from %g to %g is needed", key, text,
+                             least, most);
+    *ret = x;
+    return 0;
+}
+
+static int choice(const char *key, const char *text, const char *const *name, int n, int *ret,
+                  struct lbx_error *err)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(text, name[i]) == 0) {
+            *ret = i;
+            return 0;
+        }
+    return lbx_error_set(err, -EINVAL, "--%s=%s: unknown; the nearest is %s", key, text,
+                         name[lbp_nearest(text, name, (size_t)n)]);
+}
+
+static int speeds(struct sim_options *o, const char *text, struct lbx_error *err)
+{
+    char *end;
+
+    o->nspeeds = 0;
+    for (;; text = end + 1) {
+        double x = strtod(text, &end);
+
+        if (end == text || !(x > 0.001 && x <= 1))
+            return lbx_error_set(err, -EINVAL,
+                                 "--speeds: cores above 0.001 up to 1, such as 1,0.4 or 0.3..");
+        if (strcmp(end, "..") == 0 || strcmp(end, ".") == 0) {
+            o->speed_from = x;
+            return 0;
+        }
+        if (o->nspeeds == SIM_SPEEDS_MAX)
+            return lbx_error_set(err, -EINVAL, "--speeds: at most %d", SIM_SPEEDS_MAX);
+        o->speed[o->nspeeds++] = x;
+        if (!*end)
+            return 0;
+        if (*end != ',')
+            return lbx_error_set(err, -EINVAL, "--speeds: a comma is needed before \"%s\"", end);
+    }
+}
+
+/* Keys whose values are plain numbers. */
+static int take_number(struct sim_options *o, const char *key, const char *value,
+                       struct lbx_error *err)
+{
+    static const struct {
+        const char *key;
+        double least, most;
+    } table[] = {{"ranks", 1, 100000},    {"load", 0.01, 1},     {"loaded", 0, 1},
+                 {"period", 0, 1e6},      {"latency", 1e-7, 10}, {"bandwidth", 1e3, 1e12},
+                 {"row", 0, 1e9},         {"n", 0, 1e8},         {"steps", 1, 1e6},
+                 {"seconds", 0.001, 1e6}, {"seed", 0, 4e9}};
+    double x = 0;
+    int ret = -ENOENT;
+    size_t i;
+
+    for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (strcmp(key, table[i].key) == 0) {
+            ret = number(key, value, table[i].least, table[i].most, &x, err);
+            break;
+        }
+    if (ret < 0)
+        return ret;
+    switch (i) {
+    case 0:
+        o->ranks = (uint32_t)x;
+        break;
+    case 1:
+        o->load_share = x;
+        break;
+    case 2:
+        o->loaded = x;
+        break;
+    case 3:
+        o->load_period_ns = (int64_t)(x * 1e9);
+        break;
+    case 4:
+        o->latency_ns = (int64_t)(x * 1e9);
+        break;
+    case 5:
+        o->bytes_per_s = x;
+        break;
+    case 6:
+        o->row_bytes = (int64_t)x;
+        break;
+    case 7:
+        o->n = (int64_t)x;
+        break;
+    case 8:
+        o->steps = (int64_t)x;
+        break;
+    case 9:
+        o->seconds = x;
+        break;
+    default:
+        o->seed = (unsigned)x;
+        break;
+    }
+    return 0;
+}
+
+static int take(struct sim_options *o, const char *key, const char *value, struct lbx_error *err)
+{
+    static const char *const kind[] = {"doall", "stepped", "doacross"};
+    static const char *const shape[] = {"even", "front", "rise", "random"};
+    int which = 0, ret;
+
+    if (strcmp(key, "speeds") == 0)
+        return speeds(o, value, err);
+    if (strcmp(key, "kind") == 0) {
+        ret = choice(key, value, kind, 3, &which, err);
+        if (ret == 0)
+            o->kind = (enum sim_kind)which;
+        return ret;
+    }
+    if (strcmp(key, "shape") == 0) {
+        ret = choice(key, value, shape, 4, &which, err);
+        if (ret == 0)
+            o->shape = (enum sim_shape)which;
+        return ret;
+    }
+    if (strcmp(key, "policy") == 0) {
+        if (o->npolicies == SIM_POLICIES_MAX)
+            return lbx_error_set(err, -EINVAL, "--policy: at most %d", SIM_POLICIES_MAX);
+        o->policy[o->npolicies++] = value;
+        return 0;
+    }
+    if (strcmp(key, "replay") == 0) {
+        o->replay = value;
+        return 0;
+    }
+    ret = take_number(o, key, value, err);
+    if (ret == -ENOENT)
+        return lbx_error_set(err, -EINVAL, "--%s: unknown; the nearest is --%s", key,
+                             keys[lbp_nearest(key, keys, NKEYS)]);
+    return ret;
+}
+
+static bool flag(struct sim_options *o, const char *key)
+{
+    if (strcmp(key, "weights") == 0)
+        o->weights = true;
+    else if (strcmp(key, "csv") == 0)
+        o->output = SIM_CSV;
+    else if (strcmp(key, "json") == 0)
+        o->output = SIM_JSON;
+    else if (strcmp(key, "help") == 0)
+        o->help = true;
+    else if (strcmp(key, "version") == 0)
+        o->version = true;
+    else
+        return false;
+    return true;
+}
+
+int sim_options_parse(struct sim_options *o, int argc, char **argv, struct lbx_error *err)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *equals = strchr(argv[i], '=');
+        char key[32];
+        int ret;
+
+        if (strncmp(argv[i], "--", 2) != 0)
+            return lbx_error_set(err, -EINVAL, "%s: options are --KEY=VALUE; see --help", argv[i]);
+        if (!equals && flag(o, argv[i] + 2))
+            continue;
+        if (!equals || (size_t)(equals - argv[i]) - 2 >= sizeof(key))
+            return lbx_error_set(err, -EINVAL,
+                                 "%s: unknown or without a value; the nearest is --%s", argv[i],
+                                 keys[lbp_nearest(argv[i] + 2, keys, NKEYS)]);
+        memcpy(key, argv[i] + 2, (size_t)(equals - argv[i]) - 2);
+        key[equals - argv[i] - 2] = 0;
+        ret = take(o, key, equals + 1, err);
+        if (ret < 0)
+            return ret;
+    }
+    if (o->n < 0)
+        o->n = 1000 * (int64_t)o->ranks;
+    if (o->n > 100000000)
+        o->n = 100000000;
+    if (o->steps < 0)
+        o->steps = o->kind == SIM_DOALL ? 1 : 100;
+    if (o->npolicies == 0)
+        o->policy[o->npolicies++] = "auto";
+    return 0;
+}
