@@ -20,9 +20,8 @@
 #define ENV_TEXT_MAX 640
 #define NUMBER_MAX 16
 #define POLL_NS (LBX_NS_PER_MS / 2)
-#define KILL_RESERVE_NS \
-    (20 * LBX_NS_PER_MS) /* of the deadline, for killing, reaping and tidying \
-                                              */
+#define KILL_SHARE \
+    3 /* of the time left, for killing and reaping; and as much again of that for tidying */
 
 /* Made before the fork: nothing is formatted behind it. */
 struct command {
@@ -204,11 +203,12 @@ static void tidy(const struct lbs_balancer *b, int64_t deadline_ns)
 
 int lbs_balancer_end(struct lbs_balancer *b, int64_t deadline_ns, int *ret_status)
 {
-    int rc = lbs_balancer_ask(b, deadline_ns - KILL_RESERVE_NS, ret_status), status;
+    int64_t reserve_ns = (deadline_ns - lbx_clock_mono_ns()) / KILL_SHARE;
+    int rc = lbs_balancer_ask(b, deadline_ns - reserve_ns, ret_status), status;
 
     if (rc == -ETIMEDOUT) {
         kill(b->pid, SIGKILL);
-        if (wait_until(b, deadline_ns - KILL_RESERVE_NS / 2, &status) == -ETIMEDOUT) {
+        if (wait_until(b, deadline_ns - reserve_ns / KILL_SHARE, &status) == -ETIMEDOUT) {
             /* in the kernel's hands: slurmstepd ends now, and init reaps it */
         }
     }
