@@ -114,6 +114,45 @@ else
   skip "an MPI program" "there is no mpicc"
 fi
 
+# A fence holds each rank until the last one has come, on whatever host: Open MPI relies on it.
+if pkg-config --exists pmix 2>/dev/null; then
+  cat >"$dir/shared/fence.c" <<'C'
+#include <pmix.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    pmix_proc_t me;
+    struct stat s;
+    char name[200];
+    (void)argc;
+    if (PMIx_Init(&me, NULL, 0))
+        return 2;
+    for (int i = 0; i < 20; i++) {
+        if (me.rank == (unsigned)i % 3)
+            usleep(20000);
+        snprintf(name, sizeof(name), "%s.%d.%u", argv[1], i, me.rank);
+        fclose(fopen(name, "w"));
+        if (PMIx_Fence(NULL, 0, NULL, 0))
+            return 3;
+        for (int r = 0; r < 3; r++) {
+            snprintf(name, sizeof(name), "%s.%d.%d", argv[1], i, r);
+            if (stat(name, &s))
+                printf("rank %u: fence %d over before rank %d came\n", me.rank, i, r);
+        }
+    }
+    PMIx_Finalize(NULL, 0);
+    return 0;
+}
+C
+  # shellcheck disable=SC2046
+  cc -o "$dir/shared/fence" "$dir/shared/fence.c" $(pkg-config --cflags --libs pmix)
+  is "$(cluster head srun --mpi=pmix -N3 -n3 "$dir/shared/fence" "$dir/shared/came")" "" "a PMIx fence waits for the other hosts"
+else
+  skip "a PMIx fence" "there is no libpmix-dev"
+fi
+
 # Another cluster beside it.
 at_end env LB_CLUSTER="$second" "$top/tests/cluster/cluster" down
 ok "a second cluster comes up beside the first" cluster -i "$second" up 2
