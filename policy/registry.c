@@ -123,14 +123,20 @@ static int parse_duration(struct piece p, int64_t *ret_ns)
         int64_t ns;
     } unit[] = {{"", NS_PER_S}, {"s", NS_PER_S}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
 
-    for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++) {
-        struct piece rest = p;
-        int ret = parse_decimal(&rest, unit[i].ns, INT64_MAX / 16, ret_ns);
+    size_t digits = 0;
 
-        if (ret < 0)
-            return ret;
-        if (piece_is(rest, unit[i].name))
-            return 0;
+    while (digits < p.n && strchr("0123456789.", p.at[digits]) && p.at[digits])
+        digits++;
+    /* The unit first: what is too much in seconds may be little in nanoseconds. */
+    for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++) {
+        struct piece rest = {p.at + digits, p.n - digits};
+        int ret;
+
+        if (!piece_is(rest, unit[i].name))
+            continue;
+        rest = p;
+        ret = parse_decimal(&rest, unit[i].ns, INT64_MAX / 16, ret_ns);
+        return ret < 0 || piece_is(rest, unit[i].name) ? ret : -EINVAL;
     }
     return -EINVAL;
 }

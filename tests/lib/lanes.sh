@@ -4,6 +4,7 @@
 
 lanes_table="\
 check       gcc without a warning, make check: units, virtual time, fuzz corpora, the tree's rules
+valgrind    the quick unit tests under valgrind: no error, no leak
 clang       the whole tree by clang without a warning
 sanitizers  make check with the address and undefined-behaviour sanitizers
 cluster     tests/cluster: a real Slurm on this machine (root)
@@ -62,6 +63,21 @@ lane_make_check() { # NAME DIR
 
 lane_check() {
   if build_main; then lane_make_check check "$build"; else lane_fail; fi
+}
+
+lane_valgrind() {
+  local log=$build/log/valgrind.log st=0 result rest
+  command -v valgrind >/dev/null || { lane_skip "valgrind is not installed"; return; }
+  build_main && step "valgrind: make the tests" "$build/log/valgrind.make.log" make -C "$build" -j"$build_jobs" check TESTS= || { lane_fail; return; }
+  "$top/tests/valgrind" -b "$build" >"$log" 2>&1 || st=$?
+  while read -r result rest; do
+    case $result in
+      ok) lane_pass ;;
+      not) lane_fail; printf '  %s\n' "$result $rest" ;;
+      skipped) lane_skip "$rest" ;;
+    esac
+  done < <(grep -E '^(ok|not ok|skipped)' "$log")
+  if [ $st != 0 ] && [ $st != 77 ] && [ $lane_failed = 0 ]; then lane_fail; fi
 }
 
 lane_clang() {
