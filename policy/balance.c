@@ -18,10 +18,13 @@
 static bool config_valid(const struct lbp_balance_config *c)
 {
     if (c->nranks == 0 || c->n < 0 || c->row_bytes < 0 || c->t_interact_ns < 0 ||
-        c->params.policy < 0 || c->params.policy >= LBP_POLICIES)
+        c->stable_ns < 0 || c->params.policy < 0 || c->params.policy >= LBP_POLICIES)
         return false;
     for (uint32_t i = 0; c->weight && i < c->nranks; i++)
         if (!isfinite(c->weight[i]) || c->weight[i] < 0)
+            return false;
+    for (uint32_t i = 0; c->hardware && i < c->nranks; i++)
+        if (!isfinite(c->hardware[i]) || c->hardware[i] <= 0)
             return false;
     return true;
 }

@@ -88,6 +88,9 @@ struct lbp_balance_config {
     int64_t n;            /* iterations */
     int64_t row_bytes;    /* that travel with one */
     const double *weight; /* [nranks] expected speed, relative, > 0; or NULL: unknown.  Copied */
+    const double
+        *hardware;     /* [nranks] work of a CPU ns, relative, finite, > 0; NULL: all 1.  Copied */
+    int64_t stable_ns; /* speeds are expected to stay so long; 0: judge by what the job sees */
     struct lbp_params params; /* automatic ones are chosen here */
     int64_t t_interact_ns;    /* measured round trip rank - balancer, >= 0; 0 unknown */
     uint64_t first_epoch;     /* epochs are given out from here */

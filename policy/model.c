@@ -25,9 +25,11 @@ int lbp_model_init(struct lbp_model *m, const struct lbp_balance_config *config,
     for (uint32_t i = 0; i < m->nranks; i++) {
         lbp_filter_init(&m->rank[i].speed, h);
         m->rank[i].weight = config->weight ? config->weight[i] : 0;
+        m->rank[i].hardware = config->hardware ? config->hardware[i] : 1;
     }
     lbp_profile_init(&m->profile, config->n);
     lbp_profit_init(&m->profit, m->message_ns, now_ns);
+    lbp_profit_expect(&m->profit, (double)config->stable_ns);
     return 0;
 }
 
@@ -203,8 +205,10 @@ static void take_samples(struct lbp_model *m, struct lbp_rank *r, const struct l
     for (size_t i = 0; i < report->nsamples; i++) {
         const struct lbp_sample *s = &report->sample[i];
 
-        lbp_profile_add(&m->profile, s->first, s->last, (double)s->cpu_ns);
-        if (lbp_filter_add(&r->speed, (double)s->cpu_ns, s->wall_ns))
+        double work = (double)s->cpu_ns * r->hardware;
+
+        lbp_profile_add(&m->profile, s->first, s->last, work);
+        if (lbp_filter_add(&r->speed, work, s->wall_ns))
             lbp_profit_changed(&m->profit, now_ns);
         iterations += (double)(s->last - s->first);
         wall += (double)s->wall_ns;
@@ -247,6 +251,31 @@ static int take_remaining(struct lbp_model *m, struct lbp_rank *r, const struct 
     return 0;
 }
 
+/*
+ * Room for all that a report can do to the sets, so that nothing in the middle of it can fail: a told span adds one, a
+ * removal splits one at most, and a move that ended changes both its ends' owned sets.
+ */
+static int reserve(struct lbp_model *m, struct lbp_rank *r, const struct lbp_report *report)
+{
+    size_t out = 0, in = 0;
+
+    for (const struct lbp_flight *f = r->out; f; f = f->next_out) {
+        struct lbx_spanset *other = &m->rank[f->dest].owned;
+
+        if (lbx_spanset_reserve(other, other->n + ++out) < 0)
+            return -ENOMEM;
+    }
+    for (const struct lbp_flight *f = r->in; f; f = f->next_in) {
+        struct lbx_spanset *other = &m->rank[f->source].owned;
+
+        if (lbx_spanset_reserve(other, other->n + ++in) < 0)
+            return -ENOMEM;
+    }
+    if (lbx_spanset_reserve(&r->owned, r->owned.n + in + out) < 0)
+        return -ENOMEM;
+    return lbx_spanset_reserve(&r->left, report->nspans + out);
+}
+
 int lbp_model_report(struct lbp_model *m, const struct lbp_report *report, int64_t now_ns,
                      bool *ret_done)
 {
@@ -259,6 +288,9 @@ int lbp_model_report(struct lbp_model *m, const struct lbp_report *report, int64
     r = &m->rank[report->rank];
     if (report->pass < r->pass || (report->pass == r->pass && report->executed < r->executed))
         return -EALREADY;
+    ret = reserve(m, r, report);
+    if (ret < 0)
+        return ret;
     if (report->pass > r->pass) {
         r->compute_before_ns = r->compute_ns;
         r->compute_ns = 0;

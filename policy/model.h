@@ -37,6 +37,7 @@ struct lbp_rank {
     int64_t untold;              /* remaining iterations beyond the told spans */
     struct lbx_spanset owned;
     struct lbp_filter speed;
+    double hardware;                      /* work of a CPU ns, relative */
     double weight;                        /* expected speed, relative; 0 unknown */
     double rate;                          /* iterations per ns, last report, unfiltered */
     double compute_ns, compute_before_ns; /* elapsed, this pass and the one before */
@@ -68,7 +69,7 @@ int lbp_model_join(struct lbp_model *m, uint32_t rank, int64_t first, int64_t la
 /*
  * Take in a report.  ret_done[out]: some move ended with it.
  * Returns 0, -EINVAL (cannot be; nothing changed), -EALREADY (of an older pass; nothing changed),
- * -ENOMEM.
+ * -ENOMEM (nothing changed).
  */
 int lbp_model_report(struct lbp_model *m, const struct lbp_report *r, int64_t now_ns,
                      bool *ret_done) __attribute__((warn_unused_result));

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define POLISH_RANKS 2048
 #define POLISH_GAIN 0.002 /* of the remaining time; less is not worth a move */
 
 static int by_over(const void *a, const void *b)
@@ -65,7 +66,11 @@ static void match(struct lbp_view *view, struct lbp_plan_share *share, size_t n,
 static void polish(struct lbp_view *view, uint32_t nranks, const struct lbp_profit *profit,
                    double row_bytes, struct lbp_plan *plan)
 {
-    for (int step = 0; step < LBP_PLAN_POLISH; step++) {
+    /* each step looks at all ranks; of very many the last to end are too many for a few steps to help */
+    int steps =
+        nranks > POLISH_RANKS ? (int)(LBP_PLAN_POLISH * POLISH_RANKS / nranks) : LBP_PLAN_POLISH;
+
+    for (int step = 0; step < steps; step++) {
         int64_t from = -1, to = -1;
         struct lbp_transfer t;
 

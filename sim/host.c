@@ -7,6 +7,11 @@
 #define PERIOD_NS INT64_C(10000000)
 #define STEP_NS INT64_C(1000000)
 
+double sim_host_hardware(const struct sim_host *h)
+{
+    return h->hardware > 0 ? h->hardware : 1;
+}
+
 double sim_host_cores(const struct sim_host *h, int64_t now_ns)
 {
     int64_t interval;
@@ -80,7 +85,7 @@ int64_t sim_host_ideal(const struct sim_host *h, int nhosts, int64_t now_ns, dou
         double cores = 0;
 
         for (int i = 0; i < nhosts; i++)
-            cores += sim_host_cores(&h[i], now_ns) * (h[i].hardware > 0 ? h[i].hardware : 1);
+            cores += sim_host_cores(&h[i], now_ns) * sim_host_hardware(&h[i]);
         if (cores * STEP_NS >= work)
             return now_ns + (int64_t)ceil(work / cores);
         work -= cores * STEP_NS;

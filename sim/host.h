@@ -21,6 +21,9 @@ struct sim_host {
     double used_ns;
 };
 
+/* Reference work that a CPU ns does, > 0. */
+double sim_host_hardware(const struct sim_host *h);
+
 /* Cores at a moment. */
 double sim_host_cores(const struct sim_host *h, int64_t now_ns);
 

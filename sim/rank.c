@@ -193,7 +193,7 @@ static void end_chunk(struct sim_world *w, struct sim_rank *r)
         return;
     for (int64_t i = r->chunk.first; i < r->chunk.last; i++) {
         w->count[i]++;
-        cpu += w->config->cost_ns[i];
+        cpu += w->config->cost_ns[i] / sim_host_hardware(&r->host);
     }
     r->executed += r->chunk.last - r->chunk.first;
     lbp_alert_sample(&r->alert, (double)(r->chunk.last - r->chunk.first),
@@ -283,7 +283,7 @@ static void hook(struct sim_world *w, struct sim_rank *r)
     r->chunk_from_ns = from;
     cpu = 0;
     for (int64_t i = r->chunk.first; i < r->chunk.last; i++)
-        cpu += w->config->cost_ns[i];
+        cpu += w->config->cost_ns[i] / sim_host_hardware(&r->host);
     sim_post(w, (struct sim_event){
                     .type = SIM_HOOK, .at_ns = sim_host_run(&r->host, from, cpu), .rank = r->id});
 }

@@ -96,15 +96,11 @@ static struct mail next_mail(struct world *w)
     return top;
 }
 
-static double hardware(const struct sim_host *h)
-{
-    return h->hardware > 0 ? h->hardware : 1;
-}
-
 /* CPU work of a rank's whole block in one step. */
 static double block_cpu(const struct world *w, uint32_t r)
 {
-    return (w->before[w->bound[r + 1]] - w->before[w->bound[r]]) / hardware(&w->rank[r].host);
+    return (w->before[w->bound[r + 1]] - w->before[w->bound[r]]) /
+           sim_host_hardware(&w->rank[r].host);
 }
 
 static void ran(struct world *w, uint32_t r, int64_t from, int64_t to, double cpu)
@@ -175,7 +171,7 @@ static void time_parts(struct world *w, uint32_t r, struct mail *m)
         parts = size;
     for (int64_t k = 0; k < parts; k++) {
         int64_t a = first + size * k / parts, b = first + size * (k + 1) / parts;
-        double cpu = (w->before[b] - w->before[a]) / hardware(&w->rank[r].host);
+        double cpu = (w->before[b] - w->before[a]) / sim_host_hardware(&w->rank[r].host);
         double wrong = w->c->cpu_noise * (2.0 * rand_r(&w->seed) / RAND_MAX - 1);
 
         m->sample[k] = (struct lbp_sample){a, b, (int64_t)cpu, (int64_t)(cpu * (1 + wrong))};
@@ -320,7 +316,7 @@ static double cores(const struct world *w, int64_t now_ns)
     double sum = 0;
 
     for (uint32_t r = 0; r < w->c->nranks; r++)
-        sum += sim_host_cores(&w->rank[r].host, now_ns) * hardware(&w->rank[r].host);
+        sum += sim_host_cores(&w->rank[r].host, now_ns) * sim_host_hardware(&w->rank[r].host);
     return sum;
 }
 
@@ -379,8 +375,8 @@ static int begin(struct world *w, bool bare)
     if (!weight)
         return -ENOMEM;
     for (uint32_t r = 0; r < c->nranks; r++) {
-        weight[r] = sim_host_cores(&c->host[r], 0) * hardware(&c->host[r]);
-        weight[c->nranks + r] = hardware(&c->host[r]);
+        weight[r] = sim_host_cores(&c->host[r], 0) * sim_host_hardware(&c->host[r]);
+        weight[c->nranks + r] = sim_host_hardware(&c->host[r]);
         w->rank[r].host = c->host[r];
         w->rank[r].host.period = -1;
         w->rank[r].r.shift_iterations = -1;

@@ -236,7 +236,7 @@ static int64_t static_end(const struct sim_config *c, const int64_t *share)
             for (int64_t k = first; k < first + share[i]; k++)
                 work += c->cost_ns[k];
             first += share[i];
-            done = sim_host_run(&host[i], now, work);
+            done = sim_host_run(&host[i], now, work / sim_host_hardware(&host[i]));
             end = done > end ? done : end;
         }
         now = end + (pass + 1 < c->passes ? c->latency_ns : 0);
@@ -277,9 +277,16 @@ static int make_balance(struct sim_world *w, const double *weight)
                                         .weight = c->weights ? weight : NULL,
                                         .t_interact_ns = c->measured ? 2 * c->latency_ns : 0,
                                         .first_epoch = 1};
-    int ret = lbp_params_parse(&config.params, c->policy, NULL);
+    double *hardware = calloc(c->nranks, sizeof(*hardware));
+    int ret = hardware ? lbp_params_parse(&config.params, c->policy, NULL) : -ENOMEM;
 
-    return ret < 0 ? ret : lbp_balance_create(&config, 0, &w->balance, NULL);
+    for (uint32_t i = 0; hardware && i < c->nranks; i++)
+        hardware[i] = sim_host_hardware(&c->host[i]);
+    config.hardware = hardware;
+    if (ret == 0)
+        ret = lbp_balance_create(&config, 0, &w->balance, NULL);
+    free(hardware);
+    return ret;
 }
 
 int sim_run(const struct sim_config *config, struct sim_result *ret_result)
@@ -296,7 +303,7 @@ int sim_run(const struct sim_config *config, struct sim_result *ret_result)
     if (!weight || !share || !w.rank || !w.count)
         goto out;
     for (uint32_t i = 0; i < config->nranks; i++)
-        weight[i] = sim_host_cores(&config->host[i], 0);
+        weight[i] = sim_host_cores(&config->host[i], 0) * sim_host_hardware(&config->host[i]);
     ret = lbp_apportion(config->n, config->weights ? weight : NULL, config->nranks, share);
     if (ret == 0)
         ret = make_balance(&w, weight);

@@ -48,14 +48,18 @@ static double shape(int kind, double x, unsigned *seed)
 /* How the work is spread, and on what. */
 static void draw_hosts(struct sim_case *c, unsigned *seed)
 {
-    bool equal = pick(seed, 3) == 0, quota = pick(seed, 2), flips = pick(seed, 3) == 0;
+    bool equal = pick(seed, 3) == 0, quota = pick(seed, 2), flips = pick(seed, 3) == 0, fast;
     double cores = draw(seed, 0.1, 1);
+    unsigned other = *seed; /* so that the cases stay those they were */
+
+    fast = pick(&other, 4) == 0;
 
     for (uint32_t i = 0; i < c->config.nranks; i++) {
         struct sim_host *h = &c->host[i];
 
         h->cores = equal ? cores : draw(seed, 0.05, 1);
         h->quota = quota;
+        h->hardware = fast && pick(&other, 2) ? 2 : 1;
         h->phase_ns = pick(seed, 10000000);
         if (flips && pick(seed, 2)) {
             h->other_cores = h->cores * draw(seed, 0.1, 0.9);
