@@ -62,3 +62,10 @@ bin_PROGRAMS += bin/lbctl
 bin_lbctl_SOURCES = lbd/ctl/lbctl.c lbd/ctl/print.c lbd/ctl/print.h lbd/conf.c lbd/conf.h
 bin_lbctl_CFLAGS = $(LB_CFLAGS) $(JANSSON_CFLAGS)
 bin_lbctl_LDADD = libpolicyconf.la libwire.la libpolicy.la libcommon.la $(JANSSON_LIBS) -lm
+
+dist_man_MANS += docs/man/lbctl.1 docs/man/lbd.8 docs/man/policy.conf.5
+EXTRA_DIST += packaging/lbd.service.in
+systemdsystemunit_DATA = packaging/lbd.service
+packaging/lbd.service: packaging/lbd.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/packaging/lbd.service.in >$@.tmp && mv $@.tmp $@
+CLEANFILES += packaging/lbd.service
