@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <uv.h>
 
 #include "common/clock.h"
@@ -268,7 +269,7 @@ static int start_roles(struct lbd *d, struct lbx_error *err)
             return lbx_error_set(err, rc, "connection to the controller: %s", strerror(-rc));
     }
     if (rc == 0 && o->node) {
-        rc = lbd_node_create(&d->loop, o->host, &node, on_report, d, &d->node);
+        rc = lbd_node_create(&d->loop, o->host, o->state, &node, on_report, d, &d->node);
         if (rc < 0)
             return lbx_error_set(err, rc, "node role: %s", strerror(-rc));
     }
@@ -307,6 +308,7 @@ static int start(struct lbd *d, struct lbx_error *err)
         lbx_policyconf_init(&d->conf);
         rc = 0;
     }
+    (void)mkdir(o->state, 0750); /* what cannot be kept there is told where it matters */
     if (rc == 0)
         rc = start_roles(d, err);
     sources.node = d->node;

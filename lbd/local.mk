@@ -26,6 +26,7 @@ liblbd_la_SOURCES = \
 	lbd/metrics/http.c lbd/metrics/http.h \
 	lbd/metrics/metrics.c lbd/metrics/metrics.h \
 	lbd/node/bench.c lbd/node/bench.h \
+	lbd/node/busy.c lbd/node/busy.h \
 	lbd/node/cgroup.c lbd/node/cgroup.h \
 	lbd/node/dial.c lbd/node/dial.h \
 	lbd/node/kernel.c lbd/node/kernel.h \
@@ -33,6 +34,7 @@ liblbd_la_SOURCES = \
 	lbd/node/node.c lbd/node/node.h \
 	lbd/node/procs.c lbd/node/procs.h \
 	lbd/node/runner.c lbd/node/runner.h \
+	lbd/node/saved.c lbd/node/saved.h \
 	lbd/node/steps.c lbd/node/steps.h \
 	lbd/node/uplink.c lbd/node/uplink.h
 nodist_liblbd_la_SOURCES = lbd/controller/migrations.c lbd/metrics/catalogue.c lbd/metrics/catalogue.h

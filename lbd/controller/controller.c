@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/clock.h"
 #include "common/log.h"
@@ -193,8 +192,6 @@ static int open_store(struct lbd_controller *c, const struct lbd_controller_sett
                                    .commit_interval_ns = COMMIT_NS};
     int rc;
 
-    if (mkdir(settings->state, 0750) < 0 && errno != EEXIST)
-        lbx_log(LBX_LOG_WARNING, "%s: %s", settings->state, strerror(errno));
     snprintf(s.path, sizeof(s.path), "%s/lbd.db", settings->state);
     rc = lbd_store_create(&s, on_stored_host, on_store_commit, c, &c->store);
     return rc < 0 ? lbx_error_set(err, rc, "database thread: %s", strerror(-rc)) : 0;

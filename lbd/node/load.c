@@ -89,6 +89,20 @@ static double read_pressure(const struct lbd_cgroup *g)
     return percent / 100;
 }
 
+/* Time in which somebody on the machine waited for a core, so far; -1 where the kernel does not tell. */
+static int64_t read_waiting_us(void)
+{
+    FILE *f = fopen("/proc/pressure/cpu", "re");
+    int64_t us = -1;
+
+    if (!f)
+        return -1;
+    if (fscanf(f, "some avg10=%*f avg60=%*f avg300=%*f total=%" SCNd64, &us) != 1)
+        us = -1;
+    fclose(f);
+    return us;
+}
+
 static void read_users(struct lbd_load *l)
 {
     static const size_t name_bytes = sizeof(((struct utmpx *)0)->ut_user);
@@ -127,7 +141,8 @@ static int read_busy(struct lbd_load_source *s, int64_t machine_ns, int64_t *ret
 
 int lbd_load_sample(struct lbd_load_source *s, struct lbd_load *ret)
 {
-    struct lbd_load l = {.first = s->at_ns == 0};
+    struct lbd_load l = {.first = s->at_ns == 0, .waiting_ratio = -1};
+    int64_t waiting_us = read_waiting_us();
     int64_t machine_ns = 0, steal_ns = 0, busy_ns, now_ns, own_ns;
     double span_ns;
     int rc;
@@ -144,6 +159,8 @@ int lbd_load_sample(struct lbd_load_source *s, struct lbd_load *ret)
     if (!l.first && span_ns > 0) {
         l.busy_cpus = fmax(0, (double)(busy_ns - s->busy_ns - (own_ns - s->own_ns)) / span_ns);
         l.steal_cpus = fmax(0, (double)(steal_ns - s->steal_ns) / span_ns);
+        if (waiting_us >= 0 && s->waiting_us >= 0)
+            l.waiting_ratio = (double)(waiting_us - s->waiting_us) * 1e3 / span_ns;
     }
     l.pressure_ratio = read_pressure(&s->cgroup);
     read_users(&l);
@@ -151,6 +168,7 @@ int lbd_load_sample(struct lbd_load_source *s, struct lbd_load *ret)
     s->busy_ns = busy_ns;
     s->steal_ns = steal_ns;
     s->own_ns = own_ns;
+    s->waiting_us = waiting_us;
     *ret = l;
     return 0;
 }

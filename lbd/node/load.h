@@ -17,7 +17,9 @@ struct lbd_load {
     double steal_cpus; /* cores taken by the hypervisor */
     double
         pressure_ratio; /* PSI: share of the time in which somebody waited for a core, last 10 s; 0 where unknown */
-    uint32_t running;          /* processes in the run queue of the machine */
+    double
+        waiting_ratio; /* the same of the whole machine, since the sample before; -1 where unknown */
+    uint32_t running;  /* processes in the run queue of the machine */
     uint32_t users, terminals; /* logged in; distinct users, all terminals */
     bool first;                /* no sample before: the shares are unknown, 0 */
 };
@@ -26,8 +28,8 @@ struct lbd_procs;
 
 struct lbd_load_source {
     struct lbd_cgroup cgroup;
-    int64_t at_ns, busy_ns, steal_ns, own_ns; /* of the sample before; at_ns 0: none */
-    struct lbd_procs *procs;                  /* where only /proc/PID/stat tells; owned */
+    int64_t at_ns, busy_ns, steal_ns, own_ns, waiting_us; /* of the sample before; at_ns 0: none */
+    struct lbd_procs *procs; /* where only /proc/PID/stat tells; owned */
 };
 
 void lbd_load_init(struct lbd_load_source *s);

@@ -13,13 +13,16 @@
 #include "lbd/jitter.h"
 #include "lbd/node/runner.h"
 #include "lbd/node/steps.h"
+#include "lbd/node/uplink.h"
 
-#define SECOND_SAMPLE_MS 1000        /* the first one has nothing to be compared with */
-#define RETRY_NS (30 * LBX_NS_PER_S) /* a benchmark that could not run now */
+#define SECOND_SAMPLE_MS 1000 /* the first one has nothing to be compared with */
+#define RETRY_MOST_NS (600 * LBX_NS_PER_S)
+#define RETRY_NS (5 * LBX_NS_PER_S) /* a benchmark that could not run now */
 #define BUSY_RATIO \
     .1 /* others use more of the host than this: not idle, no benchmark but the first */
 #define HIDDEN_RATIO \
     .7 /* a benchmark that gets less of what it should: a limit that cannot be seen */
+#define WAITING_RATIO .2 /* of the time somebody waits for a core: the machine is not idle */
 #define HIDDEN_TRIES 3
 #define SMOOTHING .5 /* weight of the newest sample of others' load */
 
@@ -33,6 +36,7 @@ struct lbd_node {
     struct lbd_steps steps;
     struct lbd_node_stats stats;
     double hidden_ratio;   /* of the host, what a limit that cannot be seen leaves */
+    int64_t retry_ns;      /* until a benchmark that could not run is tried again; 0: it could */
     int hidden_tries;      /* measurements of it in a row */
     int64_t bench_mono_ns; /* of the last benchmark */
     bool tasks_seen;       /* a step ran here since the last sample */
@@ -150,6 +154,15 @@ static void schedule_bench(struct lbd_node *n, int64_t ns)
     uv_timer_start(&n->bench_timer, on_bench_timer, lbd_jitter_ms(ns, n->settings.jitter), 0);
 }
 
+/* It could not be done now: less and less often, since looking has its cost, too. */
+static void retry_bench(struct lbd_node *n)
+{
+    n->retry_ns = n->retry_ns == 0 ? RETRY_NS : n->retry_ns * 2;
+    if (n->retry_ns > RETRY_MOST_NS)
+        n->retry_ns = RETRY_MOST_NS;
+    schedule_bench(n, n->retry_ns);
+}
+
 static void on_bench_timer(uv_timer_t *timer)
 {
     struct lbd_node *n = timer->data;
@@ -157,14 +170,15 @@ static void on_bench_timer(uv_timer_t *timer)
     bool busy = n->stats.external_cpus > BUSY_RATIO * n->stats.load.cpus;
 
     lbd_steps_sweep(&n->steps);
-    if (n->steps.n > 0 || (n->stats.measured && busy) ||
+    if (n->steps.n > 0 || (n->stats.bench_runs > 0 && busy) ||
         lbd_load_sample(&n->bench_source, &ignored) < 0 || lbd_runner_start(&n->runner) < 0)
-        schedule_bench(n, RETRY_NS);
+        retry_bench(n);
 }
 
 /*
- * What the benchmark got of the host against what it should have got.  Only an idle host tells: on a busy one it is the others.
- * A low ratio is measured again soon, and the best counts: another machine's work may have been in the way.
+ * What the benchmark got of the host against what it should have got.  Less is a limit that cannot be seen from here (a virtual
+ * machine's, say) only where nobody waited for a core meanwhile: else it is the others on this machine.  A low ratio is measured
+ * again soon, and the best counts.
  */
 static double find_hidden_ratio(struct lbd_node *n, double share)
 {
@@ -178,7 +192,8 @@ static double find_hidden_ratio(struct lbd_node *n, double share)
         n->stats.external_cpus = l.busy_cpus;
         n->external_known = true;
     }
-    if (l.busy_cpus > BUSY_RATIO * l.cpus || ratio >= HIDDEN_RATIO) {
+    if (ratio >= HIDDEN_RATIO || l.busy_cpus > BUSY_RATIO * l.cpus || l.waiting_ratio < 0 ||
+        l.waiting_ratio > WAITING_RATIO) {
         n->hidden_tries = 0;
         return 1;
     }
@@ -193,12 +208,13 @@ static void on_bench_done(struct lbd_runner *r, int rc, const struct lbd_bench_r
 
     if (rc < 0) {
         n->stats.bench_cancelled += rc == -ECANCELED;
-        n->stats.bench_failures += rc != -ECANCELED;
-        if (rc != -ECANCELED)
+        n->stats.bench_failures += rc != -ECANCELED && rc != -EBUSY;
+        if (rc != -ECANCELED && rc != -EBUSY)
             lbx_log(LBX_LOG_WARNING, "benchmark failed: %s", strerror(-rc));
-        schedule_bench(n, RETRY_NS);
+        retry_bench(n);
         return;
     }
+    n->retry_ns = 0;
     n->stats.bench = *result;
     n->stats.bench_runs++;
     n->stats.bench_wall_ns = lbx_clock_wall_ns();
@@ -211,14 +227,38 @@ static void on_bench_done(struct lbd_runner *r, int rc, const struct lbd_bench_r
             (double)result->wall_ns / 1e9);
     report(n);
     if (n->hidden_tries > 0 && n->hidden_tries < HIDDEN_TRIES) {
-        schedule_bench(n, RETRY_NS);
+        schedule_bench(n, 6 * RETRY_NS);
         return;
     }
     n->hidden_tries = 0;
     schedule_bench(n, n->settings.benchmark_interval_ns);
 }
 
-int lbd_node_create(uv_loop_t *loop, const char *host, const struct lbd_node_settings *settings,
+/* What an lbd before us has measured on this very system. */
+static void take_saved(struct lbd_node *n, const char *state)
+{
+    struct lbd_runner *r = &n->runner;
+    struct lbd_saved saved;
+    int64_t age_ns;
+
+    lbd_uplink_boot_id(r->saved.boot);
+    memcpy(r->saved.model, n->stats.model, sizeof(r->saved.model));
+    if (snprintf(r->path, sizeof(r->path), "%s/benchmark", state) >= (int)sizeof(r->path)) {
+        r->path[0] = '\0';
+        return;
+    }
+    if (lbd_saved_read(r->path, &saved) < 0 || strcmp(saved.boot, r->saved.boot) != 0 ||
+        strcmp(saved.model, r->saved.model) != 0)
+        return;
+    age_ns = lbx_clock_wall_ns() - saved.at_ns;
+    n->stats.bench = saved.result;
+    n->stats.bench_wall_ns = saved.at_ns;
+    n->bench_mono_ns = lbx_clock_mono_ns() - (age_ns > 0 ? age_ns : 0);
+    n->stats.measured = true;
+}
+
+int lbd_node_create(uv_loop_t *loop, const char *host, const char *state,
+                    const struct lbd_node_settings *settings,
                     void (*on_report)(void *data, const struct lbw_node_report *report), void *data,
                     struct lbd_node **ret_node)
 {
@@ -239,6 +279,7 @@ int lbd_node_create(uv_loop_t *loop, const char *host, const struct lbd_node_set
         free(n);
         return rc;
     }
+    take_saved(n, state);
     lbd_load_init(&n->source);
     lbd_load_init(&n->bench_source);
     n->stats.load.cpus = lbd_load_cpus(&n->source);

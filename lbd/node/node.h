@@ -37,8 +37,13 @@ struct lbd_node_stats {
 struct lbd_node;
 struct lbd_step;
 
-/* host: name, copied.  on_report: a new report, borrowed; its seq is 0.  Returns 0 or a negative errno. */
-int lbd_node_create(uv_loop_t *loop, const char *host, const struct lbd_node_settings *settings,
+/*
+ * host: name, copied.  state: folder where the last benchmark is saved, borrowed during the call.
+ * on_report: a new report, borrowed; its seq is 0.
+ * Returns 0 or a negative errno.
+ */
+int lbd_node_create(uv_loop_t *loop, const char *host, const char *state,
+                    const struct lbd_node_settings *settings,
                     void (*on_report)(void *data, const struct lbw_node_report *report), void *data,
                     struct lbd_node **ret_node) __attribute__((warn_unused_result));
 

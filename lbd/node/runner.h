@@ -8,6 +8,7 @@
 #include <uv.h>
 
 #include "lbd/node/bench.h"
+#include "lbd/node/saved.h"
 
 struct lbd_runner {
     uv_async_t done;
@@ -16,7 +17,9 @@ struct lbd_runner {
     bool running;
     int rc;
     struct lbd_bench_result result;
-    /* rc: of lbd_bench_run; result only when it is 0 */
+    char path[1024]; /* where a result is saved, "": nowhere; the owner's to fill, as the next */
+    struct lbd_saved saved; /* boot and model */
+    /* rc: of lbd_bench_run, or -EBUSY when a job runs here; result only when it is 0 */
     void (*on_done)(struct lbd_runner *r, int rc, const struct lbd_bench_result *result);
     void *data; /* the owner's */
 };

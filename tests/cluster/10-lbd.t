@@ -18,12 +18,14 @@ start_head() {
   "$LB_BUILD/sbin/lbd" --host=head --socket="$head" --state="$tap_tmp/state" --config="$tap_tmp/policy.conf" \
     --listen=127.0.0.1:$port --metrics=127.0.0.1:$((port + 1)) >>"$tap_tmp/head.log" 2>&1 &
   pid_head=$!
+  disown $pid_head
 }
 start_node() {
-  "$LB_BUILD/sbin/lbd" --role=node --controller=127.0.0.1:$port --host=n1 --socket="$node" --config="$tap_tmp/node.conf" \
+  "$LB_BUILD/sbin/lbd" --role=node --controller=127.0.0.1:$port --host=n1 --socket="$node" --state="$tap_tmp/node" --config="$tap_tmp/node.conf" \
     --metrics=127.0.0.1:$((port + 2)) >>"$tap_tmp/node.log" 2>&1 &
   pid_node=$!
 }
+head_is_gone() { ! kill -0 $pid_head; }
 within() { # SECONDS CMD...: until it succeeds
   local until=$((SECONDS + $1))
   shift
@@ -145,7 +147,7 @@ ok "a good file comes into force" within 10 get_is 2.5 "$head" "policy show" ind
 acknowledged=$(get "$node" status uplink acknowledged)
 kill -STOP $pid_node
 kill -KILL $pid_head
-{ wait $pid_head; } 2>/dev/null || true
+within 10 head_is_gone
 if command -v sqlite3 >/dev/null; then
   mkdir "$tap_tmp/copy"
   cp "$tap_tmp"/state/lbd.db* "$tap_tmp/copy"
@@ -162,7 +164,7 @@ kill -CONT $pid_node
 ok "the node connects again" within 60 get_is true "$node" status uplink connected
 ok "what it kept meanwhile is acknowledged" within 30 get_is 0 "$node" status uplink pending
 kill -KILL $pid_head
-{ wait $pid_head; } 2>/dev/null || true
+within 10 head_is_gone
 ok "without a controller the node notices" within 20 get_is false "$node" status uplink connected
 is "$(get "$node" rank hosts)" 2 "and still answers with the last ranking"
 is "$(get "$node" status uplink dropped)" 0 "nothing has been dropped"

@@ -34,4 +34,9 @@ tests_unit_lbd_test_store_SOURCES = tests/unit/lbd/test_store.c tests/unit/lbd/r
 tests_unit_lbd_test_store_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_store_LDADD = liblbd.la $(CHECK_LIBS) $(SQLITE_LIBS)
 
+check_PROGRAMS += tests/unit/lbd/test_saved
+tests_unit_lbd_test_saved_SOURCES = tests/unit/lbd/test_saved.c tests/unit/lbd/run.h
+tests_unit_lbd_test_saved_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_lbd_test_saved_LDADD = liblbd.la $(CHECK_LIBS)
+
 EXTRA_DIST += packaging/policy.conf

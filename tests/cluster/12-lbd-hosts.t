@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# lbd on hosts with quotas: what it finds them worth, that it leaves running jobs alone, and whose name it believes.
+. "$(dirname "$0")/../lib/tap.sh"
+need_build sbin/lbd bin/lbctl
+export LB_CLUSTER_PLUGIN=no LB_CLUSTER_LBD=no
+need_cluster 2
+dir=$(cluster dir)
+within() { # SECONDS CMD...: until it succeeds
+  local until=$((SECONDS + $1))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    [ $SECONDS -lt $until ] || return 1
+    sleep 0.2
+  done
+}
+pick() { perl -MJSON::PP -e '
+    my $v = decode_json(join "", <STDIN>); my ($host, $key) = @ARGV;
+    if ($host) { ($v) = grep { $_->{host} eq $host } @{$v->{hosts}} or exit 1 }
+    $v = $v->{$_} for split /\./, $key;
+    defined $v or exit 1;
+    print ref $v eq "JSON::PP::Boolean" ? ($v ? "true" : "false") : $v' "$@"; }
+of_host() { cluster head "$LB_BUILD/bin/lbctl" --json hosts | pick "$@"; } # HOST KEY
+status() { cluster on "$1" "$LB_BUILD/bin/lbctl" --json status | pick "" "$2"; } # HOST KEY
+of_host_is() { [ "$(of_host "$1" "$2")" = "$3" ]; }
+status_is() { [ "$(status "$1" "$2")" = "$3" ]; }
+status_above() { [ "$(status "$1" "$2")" -gt "$3" ]; }
+compare() { perl -e 'use strict; my $r = eval $ARGV[0]; die $@ if $@; exit !$r' "$1"; } # a condition on numbers
+speed_is() { compare "$(of_host "$1" core_speed) $2"; }                                  # HOST CONDITION
+
+cluster speed n1 0.4
+cluster speed n2 0.2
+printf 'probe { load_interval = 1s }\n' >"$dir/policy.conf"
+cluster lbd all start >/dev/null
+ok "the controller knows n1" within 60 of_host n1 core_speed
+ok "and n2" within 60 of_host n2 core_speed
+is "$(of_host n1 cpus) $(of_host n2 cpus)" "0.4 0.2" "their quotas are seen"
+ok "a core's speed is that of the hardware" compare "$(of_host n1 hardware) / $(of_host n2 hardware) > 0.7 && $(of_host n1 hardware) / $(of_host n2 hardware) < 1.4"
+ok "what a task gets is the quota's part of it" within 60 speed_is n1 "> 0.2 * $(of_host n1 hardware)"
+diag "$(cluster head "$LB_BUILD/bin/lbctl" hosts)"
+ok "and no more" speed_is n1 "<= 0.41 * $(of_host n1 hardware)"
+
+# --- a competing load
+before=$(of_host n2 core_speed)
+cluster load n2 --cores 1 >/dev/null
+ok "a competing load is seen" within 60 speed_is n2 "< 0.75 * $before"
+cluster load n2 off >/dev/null
+ok "and its end" within 60 speed_is n2 "> 0.9 * $before"
+
+# --- never while a job runs
+runs=$(status n1 node.benchmarks)
+cluster head srun -w n1 -N1 -n1 sleep 300 >/dev/null 2>&1 &
+job=$!
+ok "a job runs on n1" within 30 cluster on n1 pgrep -x slurmstepd
+rm -f "$dir/host/n1/state/benchmark"
+cluster lbd n1 restart >/dev/null
+ok "an lbd that starts beside a job samples" within 30 status_above n1 node.samples 3
+is "$(status n1 node.benchmarks) $(status n1 node.measured)" "0 false" "but does not measure"
+cluster lbd n2 restart >/dev/null
+ok "where it was measured before, it is known at once" within 20 status_is n2 node.measured true
+cluster head scancel -u root
+wait $job || true
+ok "when the job has ended it measures" within 90 status_above n1 node.benchmarks 0
+ok "the benchmark was there before, too" test "$runs" -ge 1
+
+# --- a name that is another's
+head_address=$(sed -n 's/^SlurmctldHost=head(\(.*\))/\1/p' "$dir/slurm.conf")
+# shellcheck disable=SC2016
+cluster on n2 sh -c 'echo $$ >"$0"; exec "$@"' "$dir/shared/liar.pid" "$LB_BUILD/sbin/lbd" --role=node \
+  --controller="$head_address" --host=n1 --socket="$dir/shared/liar.sock" --state="$dir/shared" \
+  --config="$dir/policy.conf" --metrics=off >"$dir/liar.log" 2>&1 &
+liar=$!
+ok "an lbd on n2 that says it is n1 is refused" within 30 grep -q 'says that it is host n1 and comes from another address' "$dir/log/lbd.head.log"
+cluster on n2 kill "$(cat "$dir/shared/liar.pid")"
+wait $liar 2>/dev/null || true
+is "$(of_host n1 connected)" true "the real one stays connected"
+
+# --- without the controller
+cluster lbd head kill >/dev/null
+ok "n1 notices that the controller is gone" within 30 status_is n1 uplink.connected false
+ok "and still ranks two hosts" compare "$(cluster on n1 "$LB_BUILD/bin/lbctl" --json rank | perl -MJSON::PP -e 'print scalar @{decode_json(<STDIN>)->{hosts}}') == 2"
+cluster lbd head start >/dev/null
+ok "it is back, and n1 with it" within 90 of_host_is n1 connected true
+done_testing
