@@ -313,6 +313,8 @@ ok "the kill switch lifted" in_out '^LB_POLICY=auto$'
 if [ -x "$build/sbin/lbd" ] || [ -x "$build/lbd/lbd" ]; then
   cl lbd all start >"$tmp/out" 2>&1
   cl plugin "$shared/lb.so" "balancer=$shared/balancer"
+  measured() { grep -q 'measured n1' "$(cl dir)/log/lbd.n1.log" && grep -q 'measured n2' "$(cl dir)/log/lbd.n2.log"; }
+  ok "lbd measures its host while no job runs" await measured
   told() { srun_ -N2 --lb env && [ "$(grep -cE '^LB_HOST_SPEED=[0-9.]+:[0-9.]+:[0-9.]+$' "$tmp/out")" = 2 ]; }
   ok "lbd tells each host's speed" try_20 await told
   ok "lbd up: the same result" same_result

@@ -1,3 +1,37 @@
 # The catalogue of metrics, the dashboards and the alerts agree.
 check_SCRIPTS += tests/metrics/test.sh
-EXTRA_DIST += tests/metrics dashboards docs/metrics.md docs/runbooks
+# file by file: a folder would bring along what tests leave in it
+EXTRA_DIST += \
+	dashboards/cluster.json \
+	dashboards/daemon.json \
+	dashboards/history.json \
+	dashboards/host.json \
+	dashboards/job.json \
+	dashboards/make \
+	dashboards/make.d/cluster.py \
+	dashboards/make.d/daemon.py \
+	dashboards/make.d/grafana.py \
+	dashboards/make.d/history.py \
+	dashboards/make.d/host.py \
+	dashboards/make.d/job.py \
+	dashboards/make.d/policy.py \
+	dashboards/policy.json \
+	dashboards/prometheus/alerts.yml \
+	dashboards/prometheus/lbd.targets.json \
+	dashboards/prometheus/prometheus.yml \
+	dashboards/prometheus/rules.yml \
+	dashboards/provisioning/dashboards/slurm-lb.yml \
+	dashboards/provisioning/datasources/slurm-lb.yml \
+	docs/metrics.md \
+	docs/runbooks/LbJobUnbalanced.md \
+	docs/runbooks/LbOverheadHigh.md \
+	docs/runbooks/LbdBenchmarkStale.md \
+	docs/runbooks/LbdDatabaseErrors.md \
+	docs/runbooks/LbdDown.md \
+	docs/runbooks/LbdHostSlow.md \
+	tests/metrics/catalogue.py \
+	tests/metrics/check \
+	tests/metrics/describe \
+	tests/metrics/promql.py \
+	tests/metrics/rules.py \
+	tests/metrics/test.sh
