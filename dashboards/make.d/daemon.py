@@ -14,7 +14,7 @@ def now():
              overrides=[{'matcher': {'id': 'byName', 'options': 'down'}, 'properties': [
                  {'id': 'thresholds', 'value': {'mode': 'absolute', 'steps': [{'value': None, 'color': 'text'}, {'value': 1, 'color': 'red'}]}}]}]),
         stat('Without controller', 'lbds that have lost the controller. They answer from the last ranking: marked after 60 s, unused after 300 s.',
-             query(f'count(lbd_uplink_connected{{{N}}} == 0) or vector(0)', 'hosts'), 'suffix: hosts', thresholds=good_below(1, 5)),
+             query(f'count(lbd_uplink_connected{{{N}}} == 0) or vector(0)', 'hosts'), 'short', thresholds=good_below(1, 5)),
         stat('Oldest ranking', 'Age of the oldest ranking that jobs are answered from.', query(f'max(lbd_ranking_age_seconds{{{N}}})', 'age'), 's',
              thresholds=good_below(60, 300), decimals=0),
         stat('Database errors', 'In the time shown. Above none LbdDatabaseErrors fires.',

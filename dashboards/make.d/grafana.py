@@ -13,9 +13,8 @@ COLOURS = {
     'slowest host': 'red', 'median': 'green', 'fastest host': 'blue', 'cores': 'text',
 }
 REASONS = {
-    'proportional': 'moved: shares by measured speed', 'dry': 'moved: a rank was about to run out',
-    'below_threshold': 'not moved: too even to be worth it', 'unprofitable': 'not moved: would cost more than it gains',
-    'filtered': 'not moved: waits for steadier measurements', 'unstable': 'not moved: load changes too fast',
+    'proportional': 'moves work, by measured speed', 'dry': 'moves work to ranks that run out', 'below_threshold': 'is even enough',
+    'unprofitable': 'moving costs more than it gains', 'filtered': 'waits for steady measurements', 'unstable': 'load changes too fast',
 }
 
 
@@ -79,14 +78,18 @@ def stat(title, text, targets, unit='none', width=4, height=4, thresholds=None, 
     return panel('stat', title, text, targets, width, height, unit, thresholds, options=options, **more)
 
 
-def lines(title, text, targets, unit='none', width=12, height=8, stack=False, bars=False, fill=None, limit=None, calcs=(), side=False, **more):
+def lines(title, text, targets, unit='none', width=12, height=8, stack=False, bars=False, fill=None, limit=None, calcs=(), **more):
     if isinstance(targets, dict):
         targets = [targets]
     custom = {'drawStyle': 'bars' if bars else 'line', 'lineInterpolation': 'linear', 'lineWidth': 0 if bars else (1 if stack else 2),
-              'fillOpacity': 80 if bars else (fill if fill is not None else (55 if stack else 6)), 'gradientMode': 'none',
+              'fillOpacity': 80 if bars else (fill if fill is not None else (55 if stack else 0)), 'gradientMode': 'none',
               'showPoints': 'never', 'spanNulls': False, 'stacking': {'mode': 'normal' if stack else 'none', 'group': 'A'},
               'thresholdsStyle': {'mode': 'dashed' if limit is not None else 'off'}, 'axisPlacement': 'auto', 'pointSize': 5}
-    legend = {'showLegend': True, 'displayMode': 'table' if calcs else 'list', 'placement': 'right' if side else 'bottom', 'calcs': list(calcs)}
+    # A table of numbers where there is room for all its lines; else names alone.
+    many = len(targets) > 2 or any('{{' in t.get('legendFormat', '{{') for t in targets)
+    side = many and width >= 12
+    tabled = bool(calcs) and (side or not many)
+    legend = {'showLegend': True, 'displayMode': 'table' if tabled else 'list', 'placement': 'right' if side and tabled else 'bottom', 'calcs': list(calcs) if tabled else []}
     overrides = more.pop('overrides', []) + [colour(n, c) for n, c in COLOURS.items() if any(n == t.get('legendFormat') for t in targets)]
     overrides += [colour(n, COLOURS[n]) for n in more.pop('named', ())]
     return panel('timeseries', title, text, targets, width, height, unit, [(None, 'green'), (limit, 'red')] if limit is not None else None,
@@ -97,7 +100,7 @@ def lines(title, text, targets, unit='none', width=12, height=8, stack=False, ba
 def bars(title, text, targets, unit='none', width=8, height=8, thresholds=None, **more):
     if isinstance(targets, dict):
         targets = [targets]
-    options = {'reduceOptions': {'values': False, 'calcs': ['lastNotNull'], 'fields': ''}, 'displayMode': 'gradient', 'orientation': 'horizontal',
+    options = {'reduceOptions': {'values': False, 'calcs': ['lastNotNull'], 'fields': ''}, 'displayMode': 'basic', 'orientation': 'horizontal',
                'showUnfilled': True, 'valueMode': 'color', 'minVizWidth': 8, 'minVizHeight': 16, 'namePlacement': 'auto', 'sizing': 'auto',
                'maxVizHeight': 300,
                'legend': {'showLegend': True, 'displayMode': 'list', 'placement': 'bottom', 'calcs': []}}
@@ -149,12 +152,12 @@ def note(title, text, width=24, height=3):
 
 # Variables
 def variable(name, label, ask, multi=False, source=PROMETHEUS):
-    v = {'type': 'query', 'name': name, 'label': label, 'datasource': source, 'refresh': 2, 'sort': 3 if name == 'jobid' else 1, 'multi': multi,
+    v = {'type': 'query', 'name': name, 'label': label, 'datasource': source, 'refresh': 2, 'sort': 4 if name == 'jobid' else 1, 'multi': multi,
          'includeAll': multi, 'hide': 0, 'options': [], 'regex': ''}
     if source is PROMETHEUS:
-        v.update(query={'query': ask, 'refId': name}, definition=ask)
+        v.update(query={'query': ask, 'refId': name})
     else:
-        v.update(query={'rawQueryText': ask, 'queryText': ask, 'queryType': 'table', 'timeColumns': [], 'refId': name}, definition=ask)
+        v.update(query={'rawQueryText': ask, 'queryText': ask, 'queryType': 'table', 'timeColumns': [], 'refId': name})
     if multi:
         v.update(allValue='.*' if source is PROMETHEUS else None, current={'text': ['All'], 'value': ['$__all']})
         if v['allValue'] is None:

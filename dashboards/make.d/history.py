@@ -4,6 +4,7 @@ from grafana import (SQLITE, column, dashboard, good_above, lines, source, sql, 
 
 SPAN = 'at BETWEEN $__from / 1000 AND $__to / 1000'
 HOST = 'host IN (${host:singlequote})'
+POLICIES = ['auto', 'siegell', 'liu', 'static', 'none']
 POLICY = 'policy IN (${policy:singlequote})'
 
 
@@ -14,12 +15,12 @@ def hosts():
               sql('SELECT count(*) AS "last day" FROM history_host WHERE last_seen > (SELECT max(last_seen) FROM history_host) - 86400')], width=6, spark=False),
         stat('Snapshot', 'When the newest report in the snapshot was made. The controller publishes a new one every night.',
              sql('SELECT max(last_seen) * 1000 AS "newest report" FROM history_host'), 'dateTimeAsIso', width=6, spark=False, thresholds=[(None, 'text')]),
-        stat('Jobs', 'Balanced jobs that ended in the time shown.', sql(f'SELECT count(*) AS jobs FROM history_job WHERE {SPAN} AND {POLICY}'), 'suffix: jobs', width=6, spark=False),
+        stat('Jobs', 'Balanced jobs that ended in the time shown.', sql(f'SELECT count(*) AS jobs FROM history_job WHERE {SPAN} AND {POLICY}'), 'short', width=6, spark=False),
         stat('Saved', 'Core hours that balancing saved in the time shown, by its own estimate.',
              sql(f'SELECT coalesce(sum(saved_core_seconds), 0) / 3600.0 AS saved FROM history_job WHERE {SPAN} AND {POLICY}'), 'suffix: core hours', width=6, spark=False, decimals=0),
         lines('Benchmarks over months', '''Hardware speed of each host by its benchmarks, against a reference core. A host that leaves its own line has changed: heat, memory,
               firmware.''',
-              sql(f'SELECT at AS time, host, speed FROM history_benchmark WHERE {SPAN} AND {HOST} ORDER BY at', ['time'], True), 'percentunit', 24, 9, calcs=['lastNotNull', 'min', 'max'], side=True),
+              sql(f'SELECT at AS time, host, speed AS "Value" FROM history_benchmark WHERE {SPAN} AND {HOST} ORDER BY at, host', ['time'], True), 'percentunit', 24, 9, calcs=['lastNotNull', 'min', 'max']),
         table('Hosts', 'The newest that is known of each host. Now and best: benchmark of the last run and the best ever; far apart, the host has slowed down.',
               sql(f'''SELECT h.host, h.model, h.cpus, h.speed, h.best_speed, h.speed / h.best_speed AS kept, h.first_seen * 1000 AS first_seen, h.last_seen * 1000 AS last_seen
                   FROM history_host h WHERE h.{HOST} ORDER BY kept'''),
@@ -40,11 +41,11 @@ def hosts():
 def jobs():
     return [
         lines('Saved, by day and policy', 'Core hours saved by the jobs that ended on the day.',
-              sql(f'SELECT (at / 86400) * 86400 AS time, policy, sum(saved_core_seconds) / 3600.0 AS saved FROM history_job WHERE {SPAN} AND {POLICY} GROUP BY 1, 2 ORDER BY 1',
-                  ['time'], True), 'suffix: core h', 12, 9, stack=True, bars=True, calcs=['sum', 'max']),
+              sql(f'SELECT (at / 86400) * 86400 AS time, policy, sum(saved_core_seconds) / 3600.0 AS "Value" FROM history_job WHERE {SPAN} AND {POLICY} GROUP BY 1, 2 ORDER BY 1, 2',
+                  ['time'], True), 'suffix: core h', 12, 9, stack=True, bars=True, named=POLICIES, calcs=['sum', 'max']),
         lines('Load balance at the end of jobs', 'Mean of the jobs that ended on the day, by policy.',
-              sql(f'SELECT (at / 86400) * 86400 AS time, policy, avg(load_balance) AS balance FROM history_job WHERE {SPAN} AND {POLICY} GROUP BY 1, 2 ORDER BY 1', ['time'], True),
-              'percentunit', 12, 9, min=0, max=1, calcs=['mean', 'min']),
+              sql(f'SELECT (at / 86400) * 86400 AS time, policy, avg(load_balance) AS "Value" FROM history_job WHERE {SPAN} AND {POLICY} GROUP BY 1, 2 ORDER BY 1, 2', ['time'], True),
+              'percentunit', 12, 9, min=0, max=1, named=POLICIES, calcs=['mean', 'min']),
         table('Jobs that ended', 'The newest first; 500 at most.',
               sql(f'''SELECT at * 1000 AS at, jobid, stepid, username, partition, policy, hosts, run_seconds, load_balance, efficiency,
                   overhead_core_seconds / (overhead_core_seconds + compute_core_seconds) AS cost, saved_core_seconds / 3600.0 AS saved

@@ -48,7 +48,7 @@ def measuring():
               query(f'lbd_benchmark_dispersion_ratio{{{H}}}', '{{kernel}}'), 'percentunit', 8, min=0, calcs=['lastNotNull', 'max']),
         lines('Benchmarks run and not run', 'In the last 6 hours. Cancelled: a job began. That is as it should be; only errors need a look.',
               [query(f'max(increase(lbd_benchmark_runs_total{{{H}}}[6h]))', 'ran'),
-               query(f'max by (reason) (increase(lbd_benchmark_failures_total{{{H}}}[6h]))', '{{reason}}')], 'short', 6, bars=True, min=0, decimals=0,
+               query(f'max by (reason) (increase(lbd_benchmark_failures_total{{{H}}}[6h]))', '{{reason}}')], 'short', 6, min=0, decimals=0,
               overrides=[colour('ran', 'green'), colour('cancelled', 'blue'), colour('error', 'red')]),
         lines('Error of the load forecast', 'Difference between the load that was forecast and the load that came, in cores.',
               [query(f'histogram_quantile({q}, sum by (le) (rate(lbd_load_forecast_error_cpus_bucket{{{H}}}[1h])))', n) for q, n in ((0.5, 'median'), (0.9, 'nine of ten'))],

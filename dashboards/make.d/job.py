@@ -9,7 +9,7 @@ BY = 'by (stepid)'
 def now():
     return [
         table('Job', 'Whose job it is, and the policy that balances it.',
-              query(f'max by (jobid, stepid, username, account, partition, policy) (lb_job_info{{{J}}})', '', table=True),
+              query(f'max by (jobid, stepid, username, account, partition, policy) (last_over_time(lb_job_info{{{J}}}[$__range]))', '', table=True),
               [column('jobid', 'Job'), column('stepid', 'Step'), column('username', 'User'), column('account', 'Account'),
                column('partition', 'Partition'), column('policy', 'Policy')], width=24, height=4,
               order=['jobid', 'stepid', 'username', 'account', 'partition', 'policy'], hide=['Value']),
@@ -31,7 +31,7 @@ def now():
 def shares():
     return [
         lines('Shares by host', 'Part of the iterations that the ranks of each host own. A host that slows down should lose share within some periods.',
-              query(f'max by (host) (lb_job_share_ratio{{{J}}})', '{{host}}'), 'percentunit', stack=True, min=0, max=1, height=9, calcs=['lastNotNull', 'min', 'max'], side=True),
+              query(f'max by (host) (lb_job_share_ratio{{{J}}})', '{{host}}'), 'percentunit', stack=True, min=0, max=1, height=9, calcs=['lastNotNull', 'min', 'max']),
         lines('Load balance and efficiency', 'Below the dashed line (0.7) the job counts as unbalanced.',
               [query(f'min(lb_job_load_balance_ratio{{{J}}})', 'load balance'), query(f'min(lb_job_parallel_efficiency_ratio{{{J}}})', 'efficiency')],
               'percentunit', min=0, max=1, limit=0.7, height=9, calcs=['lastNotNull', 'min'], overrides=[colour('load balance', 'blue'), colour('efficiency', 'green')]),

@@ -18,7 +18,7 @@ def total():
              query(f'sum({SAVED}) / sum(sum_over_time(policy:lb_overhead_seconds:per_minute{{{P}}}[$__range]))', 'times', instant=True), 'suffix: x',
              spark=False, thresholds=good_above(2, 1), decimals=1),
         stat('Jobs ended', 'Balanced jobs that have ended in the time shown.',
-             query(f'sum(increase(lbd_jobs_finished_total{{{P}}}[$__range])) or vector(0)', 'jobs', instant=True), 'suffix: jobs', spark=False, decimals=0),
+             query(f'sum(increase(lbd_jobs_finished_total{{{P}}}[$__range])) or vector(0)', 'jobs', instant=True), 'short', spark=False, decimals=0),
         stat('Saved by a job', 'Core hours saved by a job that ended, in the mean.',
              query(f'sum({SAVED}) / sum(increase(lbd_jobs_finished_total{{{P}}}[$__range])) / 3600', 'mean', instant=True), 'suffix: core hours', spark=False, decimals=2),
         stat('Not placed', 'Jobs asked for with --lb that were started without placement, as a part of all that asked.',

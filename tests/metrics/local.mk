@@ -2,11 +2,6 @@
 check_SCRIPTS += tests/metrics/test.sh
 # file by file: a folder would bring along what tests leave in it
 EXTRA_DIST += \
-	dashboards/cluster.json \
-	dashboards/daemon.json \
-	dashboards/history.json \
-	dashboards/host.json \
-	dashboards/job.json \
 	dashboards/make \
 	dashboards/make.d/cluster.py \
 	dashboards/make.d/daemon.py \
@@ -15,13 +10,19 @@ EXTRA_DIST += \
 	dashboards/make.d/host.py \
 	dashboards/make.d/job.py \
 	dashboards/make.d/policy.py \
-	dashboards/policy.json \
 	dashboards/prometheus/alerts.yml \
 	dashboards/prometheus/lbd.targets.json \
 	dashboards/prometheus/prometheus.yml \
 	dashboards/prometheus/rules.yml \
 	dashboards/provisioning/dashboards/slurm-lb.yml \
 	dashboards/provisioning/datasources/slurm-lb.yml \
+	docs/admin.md \
+	docs/images/dashboards/cluster.png \
+	docs/images/dashboards/daemon.png \
+	docs/images/dashboards/history.png \
+	docs/images/dashboards/host.png \
+	docs/images/dashboards/job.png \
+	docs/images/dashboards/policy.png \
 	docs/metrics.md \
 	docs/runbooks/LbJobUnbalanced.md \
 	docs/runbooks/LbOverheadHigh.md \
@@ -35,3 +36,7 @@ EXTRA_DIST += \
 	tests/metrics/promql.py \
 	tests/metrics/rules.py \
 	tests/metrics/test.sh
+
+# What Grafana reads: docs/admin.md.
+dashboardsdir = $(pkgdatadir)/dashboards
+dist_dashboards_DATA = dashboards/cluster.json dashboards/daemon.json dashboards/history.json dashboards/host.json dashboards/job.json dashboards/policy.json
