@@ -57,8 +57,10 @@ sed 's/^$SIG{TERM}.*/$SIG{TERM} = "IGNORE";/' "$shared/balancer" >"$shared/stubb
 chmod 755 "$shared/balancer" "$shared/stubborn"
 plugin() { cl plugin "$shared/lb.so" "balancer=$shared/balancer" "socket=$shared/lbd.sock" "$@"; }
 
-srun_() { cl user srun "$@" >"$tmp/out" 2>"$tmp/err"; status=$?; }
-client() { cl user "$@" >"$tmp/out" 2>"$tmp/err"; status=$?; }
+# New files each time: an srun left over from before would write into ours, at its own offset.
+fresh() { rm -f "$tmp/out" "$tmp/err"; }
+srun_() { client srun "$@"; }
+client() { fresh; cl user "$@" >"$tmp/out" 2>"$tmp/err"; status=$?; }
 in_out() { grep -q -- "$1" "$tmp/out"; }
 in_err() { grep -q -- "$1" "$tmp/err"; }
 not() { ! "$@"; }
@@ -170,7 +172,15 @@ ok "descriptors are those without the plugin" [ ! -s "$tmp/err" ]
 ok "(there was something to compare there)" [ "$(wc -l <"$tmp/plain.fd")" -ge 3 ]
 
 # --- the balancer
+below() { # PID: the processes that descend from it
+  local child
+  for child in $(pgrep -P "$1"); do
+    echo "$child"
+    below "$child"
+  done
+}
 run_long() { # SRUN OPTIONS...: a step that stays, with its balancer ready; sets $balancer, $step_srun
+  fresh
   cl user srun -J long "$@" sleep 300 >"$tmp/out" 2>"$tmp/err" &
   step_srun=$!
   await running && balancer=$(balancers) && await folder_ready
@@ -214,7 +224,8 @@ lives_with_step() { # NAME: of the balancer that the plugin starts now
 
   run_long --lb -w n1
   disown "$step_srun"
-  kill -9 "$step_srun" # an srun that dies tells nobody
+  # shellcheck disable=SC2046
+  kill -9 "$step_srun" $(below "$step_srun") # an srun that dies tells nobody
   stepd=$(ps -o ppid= -p "$balancer" | tr -d ' ')
   tasks=$(pgrep -P "$stepd" -x sleep)
   ok "$1: (its step has a task)" [ -n "$tasks" ]
@@ -244,6 +255,7 @@ cl head scancel -n long
 wait "$step_srun"
 ok "one that ignores SIGTERM is gone within 2 s" within_2s no_balancer
 plugin
+fresh
 cl head srun -w n1 -J long --lb sleep 300 >"$tmp/out" 2>"$tmp/err" &
 await running
 balancer=$(balancers)
