@@ -47,7 +47,7 @@ struct lb_ctx *lbc_ctx_create(int rank, int size, struct lbc_transport *transpor
     return ctx;
 }
 
-void lbc_ctx_join(struct lb_ctx *ctx, double weight)
+void lbc_ctx_join(struct lb_ctx *ctx, double weight, double hardware)
 {
     struct lbw_join *join = &ctx->msg->u.join;
 
@@ -56,6 +56,7 @@ void lbc_ctx_join(struct lb_ctx *ctx, double weight)
     join->nranks = (uint32_t)ctx->size;
     join->pid = (uint32_t)getpid();
     join->weight = weight;
+    join->hardware = hardware;
     if (gethostname(join->host, sizeof(join->host) - 1) < 0)
         join->host[0] = '\0';
     lbc_link_send(&ctx->link, ctx->msg);

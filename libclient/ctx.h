@@ -62,7 +62,7 @@ struct lb_ctx *lbc_ctx_create(int rank, int size, struct lbc_transport *transpor
                               const struct lbc_link *link, const double *weight);
 
 /* Say LB_JOIN with this host's name and weight (0: unknown). */
-void lbc_ctx_join(struct lb_ctx *ctx, double weight);
+void lbc_ctx_join(struct lb_ctx *ctx, double weight, double hardware);
 
 /* To be called where link.lost may have become true: closes it, and rank 0 says so once. */
 void lbc_ctx_check_link(struct lb_ctx *ctx);

@@ -37,21 +37,26 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* This rank's expected speed from LB_HOST_SPEED; 0 when unknown. */
-static double host_weight(uint32_t tasks_here)
+/*
+ * This rank's expected speed from LB_HOST_SPEED, and the work of its host's CPU second; 0 when unknown.
+ */
+static double host_weight(uint32_t tasks_here, double *ret_hardware)
 {
     const char *text = getenv("LB_HOST_SPEED");
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the program's may write 0,5 */
-    double core_speed = 0, capacity = 0;
+    double core_speed = 0, capacity = 0, hardware = 0;
     char *end;
 
     if (text && c) {
         core_speed = strtod_l(text, &end, c);
         if (end != text && *end == ':')
             capacity = strtod_l(end + 1, &end, c);
+        if (capacity > 0 && *end == ':')
+            hardware = strtod_l(end + 1, &end, c);
     }
     if (c)
         freelocale(c);
+    *ret_hardware = isfinite(hardware) && hardware > 0 && hardware <= 1e12 ? hardware : 0;
     if (!isfinite(core_speed) || !isfinite(capacity) || core_speed <= 0 || capacity <= 0)
         return 0;
     capacity /= tasks_here > 0 ? tasks_here : 1;
@@ -113,7 +118,8 @@ static int publish(struct lb_ctx *ctx, bool whole_job, uint32_t serial)
 }
 
 /* Read what rank 0 published, connect and join.  Without success the balancer counts as lost. */
-static void join(struct lb_ctx *ctx, bool whole_job, const double *root, double weight)
+static void join(struct lb_ctx *ctx, bool whole_job, const double *root, double weight,
+                 double hardware)
 {
     uint8_t blob[LBW_ENDPOINT_BYTES_MAX];
     struct lbw_endpoint endpoint;
@@ -137,7 +143,7 @@ static void join(struct lb_ctx *ctx, bool whole_job, const double *root, double 
     }
     explicit_bzero(blob, sizeof(blob));
     if (rc == 0)
-        lbc_ctx_join(ctx, weight);
+        lbc_ctx_join(ctx, weight, hardware);
     lbc_ctx_check_link(ctx);
 }
 
@@ -147,7 +153,7 @@ static int agree(struct lb_ctx *ctx, double *tell)
     static uint32_t serials; /* of this process's contexts */
     uint32_t serial = __atomic_fetch_add(&serials, 1, __ATOMIC_RELAXED);
     bool whole_job = ctx->pmix.there && (uint32_t)ctx->size == ctx->pmix.size, even;
-    double mine[TELLS] = {0}, weight = host_weight(ctx->pmix.local_size);
+    double mine[TELLS] = {0}, hardware, weight = host_weight(ctx->pmix.local_size, &hardware);
     int flags;
 
     mine[TELL_WEIGHT] = weight;
@@ -170,7 +176,7 @@ static int agree(struct lb_ctx *ctx, double *tell)
         for (int r = 0; r < ctx->size; r++)
             ctx->weight[r] = tell[r * TELLS + TELL_WEIGHT];
     if (ctx->balanced)
-        join(ctx, whole_job, tell, weight);
+        join(ctx, whole_job, tell, weight, hardware);
     return 0;
 }
 

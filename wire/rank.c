@@ -15,6 +15,7 @@ static void write_join(struct lbw_writer *w, const struct lbw_join *m)
     lbw_write_u64(w, m->pid);
     lbw_write_str(w, m->host);
     lbw_write_f64(w, m->weight);
+    lbw_write_f64(w, m->hardware);
 }
 
 static void read_join(struct lbw_reader *r, struct lbw_join *m)
@@ -23,6 +24,7 @@ static void read_join(struct lbw_reader *r, struct lbw_join *m)
     m->pid = (uint32_t)lbw_read_u64(r, UINT32_MAX);
     lbw_read_str(r, m->host, sizeof(m->host));
     m->weight = lbw_read_f64(r, 0, 1e12);
+    m->hardware = lbw_read_f64(r, 0, 1e12);
 }
 
 static void write_open(struct lbw_writer *w, const struct lbw_open *m)
@@ -187,7 +189,7 @@ static size_t count_fields(const struct lbw_rank_msg *msg)
 {
     switch (msg->type) {
     case LBW_JOIN:
-        return 4;
+        return 5;
     case LBW_OPEN:
         return 6;
     case LBW_REPORT:

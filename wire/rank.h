@@ -48,7 +48,8 @@ struct lbw_join {
     uint32_t nranks; /* as the rank sees it; must be the balancer's */
     uint32_t pid;
     char host[LBW_HOST_MAX];
-    double weight; /* expected speed of this rank relative to others, > 0; 0 when unknown */
+    double weight;   /* expected speed of this rank relative to others, > 0; 0 when unknown */
+    double hardware; /* work of a CPU second on this host relative to others, > 0; 0 when unknown */
 };
 
 struct lbw_open {

@@ -28,7 +28,7 @@ struct rank {
     struct lbd_peer *peer; /* NULL: not here */
     bool joined, left;
     int64_t heard_ns;
-    double weight;
+    double weight, hardware;
     char host[LBW_HOST_MAX];
 };
 
@@ -93,19 +93,23 @@ static int start(struct lbd_job *j)
                                       .send = send_to_rank,
                                       .arg = j};
     struct lbw_rank_msg msg = {.type = LBW_START};
-    double *weight = calloc(j->nranks, sizeof(*weight));
+    double *weight = calloc(2 * (size_t)j->nranks, sizeof(*weight)), *hardware;
     size_t npolicies;
     int rc;
 
     if (!weight)
         return -ENOMEM;
     config.weight = weight;
+    config.hardware = hardware = weight + j->nranks;
     for (uint32_t r = 0; r < j->nranks; r++) {
         int64_t rtt_ns = lbd_peer_rtt_ns(j->rank[r].peer);
 
         weight[r] = j->rank[r].weight;
         if (weight[r] <= 0)
             config.weight = NULL;
+        hardware[r] = j->rank[r].hardware;
+        if (hardware[r] <= 0)
+            config.hardware = NULL;
         if (rtt_ns > config.t_interact_ns)
             config.t_interact_ns = rtt_ns;
     }
@@ -147,6 +151,7 @@ static int take_join(struct lbd_job *j, uint32_t rank, const struct lbw_join *m,
                              rank, m->nranks, j->nranks);
     j->rank[rank].joined = true;
     j->rank[rank].weight = m->weight;
+    j->rank[rank].hardware = m->hardware;
     memcpy(j->rank[rank].host, m->host, sizeof(j->rank[rank].host));
     if (++j->njoined == j->nranks)
         return start(j);

@@ -26,7 +26,7 @@ struct loop {
 
 struct lbd_loops {
     struct lbd_loops_config config;
-    double *weight;
+    double *weight, *hardware;
     struct loop *first;
     size_t nloops;
     struct lbp_actions actions;
@@ -53,6 +53,15 @@ static void free_loop(struct loop *p)
     free(p);
 }
 
+static double *copy(const double *x, uint32_t n)
+{
+    double *ret = calloc(n, sizeof(*ret));
+
+    if (ret)
+        memcpy(ret, x, n * sizeof(*ret));
+    return ret;
+}
+
 int lbd_loops_create(const struct lbd_loops_config *config, struct lbd_loops **ret)
 {
     struct lbd_loops *l = calloc(1, sizeof(*l));
@@ -60,20 +69,17 @@ int lbd_loops_create(const struct lbd_loops_config *config, struct lbd_loops **r
     if (!l)
         return -ENOMEM;
     l->config = *config;
-    l->config.weight = NULL;
+    l->config.weight = l->config.hardware = NULL;
     l->rank = calloc(config->nranks, sizeof(*l->rank));
     l->wait = calloc(config->nranks, sizeof(*l->wait));
-    if (!l->rank || !l->wait) {
+    if (config->weight)
+        l->weight = copy(config->weight, config->nranks);
+    if (config->hardware)
+        l->hardware = copy(config->hardware, config->nranks);
+    if (!l->rank || !l->wait || (config->weight && !l->weight) ||
+        (config->hardware && !l->hardware)) {
         lbd_loops_destroy(l);
         return -ENOMEM;
-    }
-    if (config->weight) {
-        l->weight = calloc(config->nranks, sizeof(*l->weight));
-        if (!l->weight) {
-            lbd_loops_destroy(l);
-            return -ENOMEM;
-        }
-        memcpy(l->weight, config->weight, config->nranks * sizeof(*l->weight));
     }
     *ret = l;
     return 0;
@@ -91,6 +97,7 @@ void lbd_loops_destroy(struct lbd_loops *l)
     }
     lbp_actions_fini(&l->actions);
     free(l->weight);
+    free(l->hardware);
     free(l->rank);
     free(l->wait);
     free(l);
@@ -223,6 +230,7 @@ static int begin_balance(struct lbd_loops *l, struct loop *p, uint32_t rank, int
         .n = p->n,
         .row_bytes = p->open[rank].row_bytes,
         .weight = l->weight,
+        .hardware = l->hardware,
         .params = l->config.params,
         .t_interact_ns = l->config.t_interact_ns,
         .first_epoch = 1,

@@ -18,7 +18,8 @@ typedef void lbd_loops_send(void *arg, uint32_t rank, const struct lbw_rank_msg 
 
 struct lbd_loops_config {
     uint32_t nranks;
-    const double *weight; /* [nranks] or NULL; copied */
+    const double *weight;   /* [nranks] or NULL; copied */
+    const double *hardware; /* [nranks] or NULL; copied */
     int64_t t_interact_ns;
     struct lbp_params params;
     struct lbd_trace *trace; /* borrowed; NULL none */

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
         const char *name;
         struct lbw_rank_msg msg;
     } plain[] = {
-        {"join", {LBW_JOIN, {.join = {4, 1234, "n1", 1.5}}}},
+        {"join", {LBW_JOIN, {.join = {4, 1234, "n1", 1.5, 2}}}},
         {"open", {LBW_OPEN, {.open = {0, "rows", 1000, 8192, 250, 500}}}},
         {"close", {LBW_CLOSE, {.close = {0, 3, 300, 20, 2, 160000, 9000, 8000, 50, 20}}}},
         {"leave", {.type = LBW_LEAVE}},

@@ -56,7 +56,7 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
     m->type = type;
     switch (type) {
     case LBW_JOIN:
-        m->u.join = (struct lbw_join){7, 4242, "n3", 0.25};
+        m->u.join = (struct lbw_join){7, 4242, "n3", 0.25, 1.5};
         break;
     case LBW_OPEN:
         m->u.open = (struct lbw_open){3, "rows of \"A\"", INT64_C(1) << 40, 8192, 5, 77};
@@ -190,6 +190,11 @@ START_TEST(refuses_what_cannot_be)
     memset(&m, 0, sizeof(m));
     m.type = LBW_JOIN;
     m.u.join.weight = -1;
+    ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
+    ck_assert_int_lt(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
+    lbx_buf_consume(&b, lbx_buf_len(&b));
+    m.u.join.weight = 0;
+    m.u.join.hardware = -1;
     ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
     ck_assert_int_lt(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
     lbx_buf_fini(&b);
