@@ -13,6 +13,7 @@ lbsim_SOURCES = sim/main.c sim/options.c sim/options.h sim/replay.c sim/replay.h
 lbsim_CFLAGS = $(LB_CFLAGS) $(JANSSON_CFLAGS)
 lbsim_LDADD = libsim.la libpolicy.la libcommon.la $(JANSSON_LIBS) -lm
 dist_man_MANS += docs/man/lbsim.1
+EXTRA_DIST += docs/internals/balancing.md
 
 noinst_PROGRAMS += sim/plantime
 sim_plantime_SOURCES = sim/plantime.c
