@@ -2,3 +2,8 @@
 check_SCRIPTS += tests/arrows/test.sh tests/style/test.sh
 EXTRA_DIST += tests/arrows/allowed tests/arrows/check tests/arrows/test.sh tests/style/check tests/style/test.sh
 EXTRA_DIST += tests/valgrind
+
+# Debian packages are made of the distribution.
+EXTRA_DIST += packaging/policy.conf debian/changelog debian/control debian/copyright debian/liblb-dev.install debian/liblb0.install \
+	debian/rules debian/slurm-lb-plugin.install debian/slurm-lb.install debian/slurm-lb.postinst debian/source/format
+EXTRA_DIST += tests/package/10-debian.t

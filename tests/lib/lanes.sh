@@ -10,6 +10,7 @@ sanitizers  make check with the address and undefined-behaviour sanitizers
 cluster     tests/cluster: a real Slurm on this machine (root)
 fault       tests/fault: what breaks, and what must not (root)
 dashboards  rules, alerts and dashboards on a real Prometheus, drawn in a browser
+package     Debian packages are built, and a cluster of the packaged files balances a job (root)
 distcheck   the distribution builds, tests, installs and uninstalls
 tree        the tree's rules and arrows alone (part of check; runs only when named)"
 
@@ -113,6 +114,16 @@ lane_tap() { # FOLDER
 lane_cluster() { lane_tap cluster; }
 lane_fault() { lane_tap fault; }
 lane_dashboards() { lane_tap dashboards; }
+
+lane_package() {
+  packages_need build package
+  if command -v dpkg-buildpackage >/dev/null && command -v dh >/dev/null; then
+    package_build || { lane_fail; return; }
+    lane_tap package
+  else
+    lane_skip "debhelper is not installed"
+  fi
+}
 
 lane_tree() {
   local t
