@@ -77,7 +77,7 @@ void lbc_ctx_fail(struct lb_ctx *ctx)
     if (ctx->failed)
         return;
     ctx->failed = true;
-    if (ctx->in || ctx->out) /* not silently: iterations on their way are lost */
+    if (ctx->in || ctx->out || ctx->moving) /* not silently: iterations on their way are lost */
         fprintf(stderr, "lb: rank %d: MPI failed while rows were moving, results are incomplete\n",
                 ctx->rank);
     lbc_exchange_drop(ctx, NULL);

@@ -26,6 +26,7 @@ struct lb_ctx {
      * enter it or none.  False: loops are static and nobody waits.
      */
     bool balanced;
+    bool moving; /* rows of a stepped loop are changing their owner */
     bool failed; /* the transport failed: the job's end is near, and nothing is waited for any more
                   */
 

@@ -10,6 +10,7 @@
 #include "libclient/array.h"
 #include "libclient/incoming.h"
 #include "libclient/report.h"
+#include "libclient/step.h"
 
 /* A transfer whose source we are. */
 struct lbc_out {
@@ -118,8 +119,8 @@ static void obey(struct lb_ctx *ctx, struct lbw_move move)
     struct lb_loop *l = lbc_loop_find(ctx, move.loop);
     struct lbc_header h = {.kind = LBC_TRANSFER_MOVE, .epoch = move.epoch};
 
-    if (!l)
-        return; /* closed: nobody keeps count of it any more */
+    if (!l || l->step)
+        return; /* closed: nobody keeps count of it any more; or its rows do not move so */
     if (l->state != LBC_RUNNING || move.pass != l->pass || move.pass <= l->final_pass ||
         move.epoch <= l->epoch || move.dest >= (uint32_t)ctx->size ||
         move.dest == (uint32_t)ctx->rank || ctx->failed) {
@@ -158,6 +159,11 @@ static void handle(struct lb_ctx *ctx, const struct lbw_rank_msg *msg)
         l = lbc_loop_find(ctx, msg->u.final.loop);
         if (l && msg->u.final.pass > l->final_pass)
             l->final_pass = msg->u.final.pass;
+        break;
+    case LBW_LAYOUT:
+        l = lbc_loop_find(ctx, msg->u.layout.loop);
+        if (l && l->step)
+            lbc_step_told(l, &msg->u.layout);
         break;
     case LBW_START:
     case LBW_BEAT:

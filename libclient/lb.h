@@ -12,7 +12,8 @@
  *     lb_finalize(ctx);
  *
  * Every rank of the job makes the same calls in the same order (they are collective), but
- * lb_loop_next, lb_loop_owned and lb_loop_stats, which each rank calls as often as it likes.
+ * lb_loop_next, lb_loop_owned, lb_loop_owner and lb_loop_stats, which each rank calls as often as
+ * it likes.
  * Indices are global: iteration i and row i mean the same on every rank.  One thread of a rank uses
  * a context at a time.
  *
@@ -134,6 +135,48 @@ int lb_loop_owned(const lb_loop *l, int which, int64_t *first, int64_t *last);
 int lb_loop_collect(lb_loop *l, void *base, int root);
 
 /*
+ * Make the loop a stepped one: for programs that go over all iterations again and again, and in
+ * between exchange with their neighbours or wait for all.  Collective; call it before the first
+ * lb_loop_next and lb_loop_exchange.
+ *
+ *     lb_loop_stepped(l, 1);
+ *     lb_loop_exchange(l);
+ *     for (step = 0; step < steps; step++) {
+ *         while (lb_loop_next(l, &first, &last))
+ *             for (i = first; i < last; i++)
+ *                 work(a, b, i);                      (reads rows i - 1 to i + 1 of a)
+ *         lb_loop_exchange(l);
+ *         swap(a, b);
+ *     }
+ *
+ * Each rank owns one block.  A pass is a step: lb_loop_next hands out the block, all of it here,
+ * and waits for nobody.  Rows move only in lb_loop_exchange.
+ *
+ * halo  >= 0: so many rows on both sides of the block, as far as there are any, are needed to
+ *       compute it; it may be larger than blocks are
+ *
+ * Returns 0, -EINVAL, -EBUSY (the loop has started, or is stepped), -ENOMEM.
+ */
+int lb_loop_stepped(lb_loop *l, int64_t halo);
+
+/*
+ * Between two steps of a stepped loop, and before the first if its halo rows are not there yet:
+ * bring the halo rows, of all arrays of the loop, from the ranks that own them; and now and then
+ * let all ranks, at the same call, move blocks as the balancer has proposed.  Collective.
+ *
+ * lb_loop_owned says afterwards what this rank owns.  Rows outside of the block and its halo are
+ * lost where blocks move.  Which step that is in depends on time, so do not count on blocks staying
+ * where they are between two calls, nor on their moving.
+ *
+ * Returns 0, -EINVAL (not a stepped loop), -EBUSY (within a pass), -EIO: rows cannot be brought, as
+ * MPI failed or several ranks have no MPI; blocks are where they were then.
+ */
+int lb_loop_exchange(lb_loop *l);
+
+/* The rank that owns iteration i of a stepped loop; -1 for another loop or no such iteration. */
+int lb_loop_owner(const lb_loop *l, int64_t i);
+
+/*
  * Forget the loop.  Collective; arrays are left alone.  NULL is fine.  Within a pass: this rank's
  * iterations that were not handed out are dropped, and the other ranks are waited for.
  */
@@ -157,11 +200,11 @@ struct lb_stats {
     int64_t iterations_out; /* went to other ranks */
     int64_t moves_in, moves_out;
     int64_t bytes_in, bytes_out; /* of rows */
-    int64_t hooks;    /* calls of lb_loop_next that spoke with the balancer or looked for rows */
-    double compute_s; /* elapsed between a chunk and the next call */
-    double cpu_s;     /* CPU time of the process in the same intervals */
-    double wait_s;    /* waiting at the end of passes */
-    double library_s; /* spent in lb_loop_next otherwise */
+    int64_t hooks;               /* calls that spoke with the balancer or looked for rows */
+    double compute_s;            /* elapsed between a chunk and the next call */
+    double cpu_s;                /* CPU time of the process in the same intervals */
+    double wait_s;               /* waiting at the end of passes; in lb_loop_exchange */
+    double library_s;            /* spent in lb_loop_next otherwise */
 };
 
 /* Returns 0 or -EINVAL. */

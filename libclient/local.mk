@@ -16,12 +16,14 @@ libclient_la_SOURCES = \
 	libclient/incoming.c libclient/incoming.h \
 	libclient/init.c \
 	libclient/launch.c libclient/launch.h \
+	libclient/layout.c libclient/layout.h \
 	libclient/link.c libclient/link.h \
 	libclient/loop.c libclient/loop.h \
 	libclient/mpi_find.c libclient/mpi_find.h \
 	libclient/pass.c libclient/pass.h \
 	libclient/pmix.c libclient/pmix.h \
 	libclient/report.c libclient/report.h \
+	libclient/step.c libclient/step.h \
 	libclient/transport.h
 libclient_la_CFLAGS = $(LB_CFLAGS) $(PMIX_CFLAGS)
 libclient_la_LIBADD = libpolicy.la libwire.la libcommon.la $(PMIX_LIBS) -ldl -lm

@@ -11,6 +11,7 @@
 #include "libclient/exchange.h"
 #include "libclient/pass.h"
 #include "libclient/report.h"
+#include "libclient/step.h"
 
 #define CHUNK_NS LBX_NS_PER_MS         /* until the balancer says otherwise */
 #define PERIOD_NS (20 * LBX_NS_PER_MS) /* likewise */
@@ -32,16 +33,20 @@ struct lb_loop *lbc_loop_find(const struct lb_ctx *ctx, uint32_t number)
     return NULL;
 }
 
+static int64_t cut(int64_t n, int rank, int size, long double before, long double sum)
+{
+    int64_t begin = rank == 0      ? 0
+                    : rank == size ? n
+                                   : (int64_t)((long double)n * (before / sum) + 0.5L);
+
+    return begin < 0 ? 0 : begin > n ? n : begin;
+}
+
 /* Where the block of rank `rank` begins: the ranks' weights laid end to end, cut to iterations. */
 static int64_t block_begin(int64_t n, int rank, int size, const double *weight)
 {
     long double before = 0, sum = 0;
-    int64_t begin;
 
-    if (rank == 0)
-        return 0;
-    if (rank == size)
-        return n;
     if (!weight)
         return n / size * rank + (rank < n % size ? rank : n % size);
     for (int r = 0; r < size; r++) {
@@ -49,8 +54,7 @@ static int64_t block_begin(int64_t n, int rank, int size, const double *weight)
             before = sum;
         sum += weight[r];
     }
-    begin = (int64_t)((long double)n * (before / sum) + 0.5L);
-    return begin < 0 ? 0 : begin > n ? n : begin;
+    return cut(n, rank, size, before, sum);
 }
 
 void lbc_loop_block(int64_t n, int rank, int size, const double *weight, int64_t *ret_first,
@@ -58,6 +62,20 @@ void lbc_loop_block(int64_t n, int rank, int size, const double *weight, int64_t
 {
     *ret_first = block_begin(n, rank, size, weight);
     *ret_last = block_begin(n, rank + 1, size, weight);
+}
+
+/* As block_begin of each, without adding up the weights again for each. */
+void lbc_loop_bounds(int64_t n, int size, const double *weight, int64_t *ret_bound)
+{
+    long double before = 0, sum = 0;
+
+    for (int r = 0; r < size && weight; r++)
+        sum += weight[r];
+    for (int r = 0; r <= size; r++) {
+        ret_bound[r] = weight ? cut(n, r, size, before, sum) : block_begin(n, r, size, NULL);
+        if (weight && r < size)
+            before += weight[r];
+    }
 }
 
 lb_loop *lb_loop_open(lb_ctx *ctx, const char *name, int64_t n)
@@ -210,6 +228,7 @@ void lb_loop_close(lb_loop *l)
     lbc_pass_abandon(l);
     if (l->ctx)
         leave_ctx(l);
+    lbc_step_fini(l);
     lbx_spanset_fini(&l->owned);
     lbx_spanset_fini(&l->remaining);
     free(l->rows);

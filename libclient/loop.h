@@ -13,6 +13,8 @@
 #include "policy/alert.h"
 #include "wire/rank.h"
 
+struct lbc_step;
+
 /* An array whose rows travel. */
 struct lbc_rows {
     char *base; /* borrowed */
@@ -48,6 +50,8 @@ struct lb_loop {
     struct lbc_rows *rows; /* [nrows], owned */
     size_t nrows;
     int64_t row_bytes; /* of all arrays together */
+
+    struct lbc_step *step; /* owned; NULL: a DOALL loop */
 
     enum lbc_state state;
     bool started;          /* lb_loop_next was called */
@@ -89,8 +93,9 @@ int lbc_loop_reserve(struct lb_loop *l, size_t extra) __attribute__((warn_unused
 /* The loop with this number, or NULL. */
 struct lb_loop *lbc_loop_find(const struct lb_ctx *ctx, uint32_t number);
 
-/* First block of a rank: by weight where known.  Pure. */
+/* First block of a rank, and where the first blocks of all begin: by weight where known.  Pure. */
 void lbc_loop_block(int64_t n, int rank, int size, const double *weight, int64_t *ret_first,
                     int64_t *ret_last);
+void lbc_loop_bounds(int64_t n, int size, const double *weight, int64_t *ret_bound);
 
 #endif

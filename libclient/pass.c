@@ -19,6 +19,7 @@
 #include "libclient/exchange.h"
 #include "libclient/incoming.h"
 #include "libclient/report.h"
+#include "libclient/step.h"
 
 #define FIRST_REPORT_NS (10 * LBX_NS_PER_MS)
 #define SPIN_NS (20 * LBX_NS_PER_US)
@@ -252,7 +253,7 @@ int lb_loop_next(lb_loop *l, int64_t *first, int64_t *last)
     if (!l || !first || !last)
         return 0;
     if (l->cur >= l->window_last)
-        return hook(l, first, last);
+        return l->step ? lbc_step_next(l, first, last) : hook(l, first, last);
     *first = l->cur;
     l->cur = l->window_last - l->cur > l->strip ? l->cur + l->strip : l->window_last;
     *last = l->cur;
@@ -263,6 +264,8 @@ void lbc_pass_abandon(struct lb_loop *l)
 {
     l->executing = false;
     l->cur = l->window_last = 0;
+    if (l->step)
+        l->state = LBC_IDLE;
     while (l->state != LBC_IDLE) {
         l->remaining.n = 0;
         l->remaining_count = 0;

@@ -20,6 +20,7 @@ void lbc_report_open(struct lb_loop *l)
     memcpy(open->name, l->name, sizeof(open->name));
     open->n = l->n;
     open->row_bytes = l->row_bytes;
+    open->kind = l->step ? LBW_STEPPED : LBW_DOALL;
     if (l->owned.n > 0) {
         open->owned_first = l->owned.span[0].first;
         open->owned_last = l->owned.span[0].last;

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define LBC_HEADER_MAX 1024 /* bytes of a transfer's header */
 
@@ -22,8 +23,17 @@ struct lbc_segment {
     size_t bytes;
 };
 
-struct lbc_send; /* of the transport */
-struct lbc_recv; /* of the transport */
+/* What one rank sends to, or receives from, another one in an exchange. */
+struct lbc_part {
+    int peer;
+    bool out;
+    struct lbc_segment
+        segment; /* of at least one byte; borrowed as long as the exchange is there */
+};
+
+struct lbc_send;     /* of the transport */
+struct lbc_recv;     /* of the transport */
+struct lbc_exchange; /* of the transport */
 struct lbc_transport;
 
 struct lbc_transport_ops {
@@ -71,6 +81,29 @@ struct lbc_transport_ops {
     int (*barrier_start)(struct lbc_transport *t);
     int (*barrier_test)(struct lbc_transport *t);
 
+    /*
+     * Transfers that both sides know of: no headers.  An exchange is made once and used as often as
+     * is liked, one at a time; what rank a sends to b in its exchanges comes, part by part, in the
+     * order in which b's exchanges ask for it.  Making one is local.
+     * part[in]  [n], copied; NULL when n is 0
+     * Returns 0, -ENOMEM, or another negative errno when the layer below failed.
+     */
+    int (*exchange_create)(struct lbc_transport *t, const struct lbc_part *part, size_t n,
+                           struct lbc_exchange **ret);
+    int (*exchange_start)(struct lbc_transport *t, struct lbc_exchange *e);
+
+    /* Returns 1 when all parts are there and the memory of those sent is free again, 0, or a
+     * negative errno. */
+    int (*exchange_test)(struct lbc_transport *t, struct lbc_exchange *e);
+    void (*exchange_destroy)(struct lbc_transport *t, struct lbc_exchange *e); /* NULL is fine */
+
+    /*
+     * The least of all ranks' values, one by one.  One at a time, and no barrier meanwhile.
+     * value[in,out]  [n], the same n on all ranks; borrowed until test says 1
+     */
+    int (*least_start)(struct lbc_transport *t, int64_t *value, int n);
+    int (*least_test)(struct lbc_transport *t);
+
     /* ret_values[out] [size * n], by rank.  Waits for all ranks. */
     int (*allgather)(struct lbc_transport *t, const double *values, int n, double *ret_values);
 
@@ -88,8 +121,8 @@ struct lbc_transport {
  * Collective over it.  Returns 0 or a negative errno, on all ranks alike unless MPI itself failed.
  */
 #define LBC_MPI_LIBRARY "liblb_mpi.so.0"
-#define LBC_MPI_ENTRY "lb_mpi_transport_1"
+#define LBC_MPI_ENTRY "lb_mpi_transport_2"
 typedef int lbc_transport_entry(const void *mpi_comm, struct lbc_transport **ret);
-lbc_transport_entry lb_mpi_transport_1;
+lbc_transport_entry lb_mpi_transport_2;
 
 #endif

@@ -35,6 +35,7 @@ static void write_open(struct lbw_writer *w, const struct lbw_open *m)
     lbw_write_i64(w, m->row_bytes);
     lbw_write_i64(w, m->owned_first);
     lbw_write_i64(w, m->owned_last);
+    lbw_write_u64(w, m->kind);
 }
 
 static void read_open(struct lbw_reader *r, struct lbw_open *m)
@@ -45,6 +46,27 @@ static void read_open(struct lbw_reader *r, struct lbw_open *m)
     m->row_bytes = lbw_read_i64(r, 0, INT64_MAX);
     m->owned_first = lbw_read_i64(r, 0, m->n);
     m->owned_last = lbw_read_i64(r, m->owned_first, m->n);
+    m->kind = (uint32_t)lbw_read_u64(r, LBW_STEPPED);
+}
+
+static void write_samples(struct lbw_writer *w, const struct lbw_sample *sample, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        lbw_write_i64(w, sample[i].first);
+        lbw_write_i64(w, sample[i].last);
+        lbw_write_i64(w, sample[i].wall_ns);
+        lbw_write_i64(w, sample[i].cpu_ns);
+    }
+}
+
+static void read_samples(struct lbw_reader *r, struct lbw_sample *sample, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        sample[i].first = lbw_read_i64(r, 0, INT64_MAX);
+        sample[i].last = lbw_read_i64(r, sample[i].first, INT64_MAX);
+        sample[i].wall_ns = lbw_read_i64(r, 0, INT64_MAX);
+        sample[i].cpu_ns = lbw_read_i64(r, 0, INT64_MAX);
+    }
 }
 
 #define REPORT_FIELDS 10 /* without those of the three lists */
@@ -65,12 +87,7 @@ static void write_report(struct lbw_writer *w, const struct lbw_report *m)
         lbw_write_i64(w, m->span[i].first);
         lbw_write_i64(w, m->span[i].last);
     }
-    for (size_t i = 0; i < m->nsamples; i++) {
-        lbw_write_i64(w, m->sample[i].first);
-        lbw_write_i64(w, m->sample[i].last);
-        lbw_write_i64(w, m->sample[i].wall_ns);
-        lbw_write_i64(w, m->sample[i].cpu_ns);
-    }
+    write_samples(w, m->sample, m->nsamples);
     for (size_t i = 0; i < m->ndone; i++) {
         lbw_write_u64(w, m->done[i].epoch);
         lbw_write_u64(w, m->done[i].role);
@@ -100,12 +117,7 @@ static void read_report(struct lbw_reader *r, struct lbw_report *m)
         m->span[i].last = lbw_read_i64(r, m->span[i].first, INT64_MAX);
         least = m->span[i].last;
     }
-    for (size_t i = 0; i < m->nsamples; i++) {
-        m->sample[i].first = lbw_read_i64(r, 0, INT64_MAX);
-        m->sample[i].last = lbw_read_i64(r, m->sample[i].first, INT64_MAX);
-        m->sample[i].wall_ns = lbw_read_i64(r, 0, INT64_MAX);
-        m->sample[i].cpu_ns = lbw_read_i64(r, 0, INT64_MAX);
-    }
+    read_samples(r, m->sample, m->nsamples);
     for (size_t i = 0; i < m->ndone; i++) {
         m->done[i].epoch = lbw_read_u64(r, UINT64_MAX);
         m->done[i].role = (uint32_t)lbw_read_u64(r, LBW_REFUSED);
@@ -114,6 +126,70 @@ static void read_report(struct lbw_reader *r, struct lbw_report *m)
         m->done[i].wall_ns = lbw_read_i64(r, 0, INT64_MAX);
         m->done[i].cpu_ns = lbw_read_i64(r, 0, INT64_MAX);
     }
+}
+
+#define STEP_FIELDS 13 /* without those of the samples */
+
+static void write_step(struct lbw_writer *w, const struct lbw_step *m)
+{
+    lbw_write_u64(w, m->loop);
+    lbw_write_i64(w, m->step);
+    lbw_write_i64(w, m->steps);
+    lbw_write_u64(w, m->epoch);
+    lbw_write_i64(w, m->first);
+    lbw_write_i64(w, m->last);
+    lbw_write_i64(w, m->wall_ns);
+    lbw_write_i64(w, m->cpu_ns);
+    lbw_write_i64(w, m->wait_ns);
+    lbw_write_i64(w, m->move_bytes);
+    lbw_write_i64(w, m->move_wall_ns);
+    lbw_write_i64(w, m->move_cpu_ns);
+    lbw_write_u64(w, m->nsamples);
+    write_samples(w, m->sample, m->nsamples);
+}
+
+static void read_step(struct lbw_reader *r, struct lbw_step *m)
+{
+    m->loop = (uint32_t)lbw_read_u64(r, UINT32_MAX);
+    m->step = lbw_read_i64(r, 0, INT64_MAX);
+    m->steps = lbw_read_i64(r, 0, m->step);
+    m->epoch = lbw_read_u64(r, INT64_MAX);
+    m->first = lbw_read_i64(r, 0, INT64_MAX);
+    m->last = lbw_read_i64(r, m->first, INT64_MAX);
+    m->wall_ns = lbw_read_i64(r, 0, INT64_MAX);
+    m->cpu_ns = lbw_read_i64(r, 0, INT64_MAX);
+    m->wait_ns = lbw_read_i64(r, 0, INT64_MAX);
+    m->move_bytes = lbw_read_i64(r, 0, INT64_MAX);
+    m->move_wall_ns = lbw_read_i64(r, 0, INT64_MAX);
+    m->move_cpu_ns = lbw_read_i64(r, 0, INT64_MAX);
+    m->nsamples = lbw_read_u64(r, LBW_SAMPLES_MAX);
+    read_samples(r, m->sample, m->nsamples);
+}
+
+#define LAYOUT_FIELDS 3 /* without the counts */
+
+static void write_layout(struct lbw_writer *w, const struct lbw_layout *m)
+{
+    lbw_write_u64(w, m->loop);
+    lbw_write_u64(w, m->epoch);
+    lbw_write_u64(w, m->nranks);
+    for (uint32_t i = 0; i < m->nranks; i++)
+        lbw_write_i64(w, m->count[i]);
+}
+
+static void read_layout(struct lbw_reader *r, struct lbw_layout *m)
+{
+    int64_t left = INT64_MAX;
+
+    m->loop = (uint32_t)lbw_read_u64(r, UINT32_MAX);
+    m->epoch = lbw_read_u64(r, INT64_MAX);
+    m->nranks = (uint32_t)lbw_read_u64(r, LBW_LAYOUT_RANKS_MAX);
+    for (uint32_t i = 0; i < m->nranks; i++) {
+        m->count[i] = lbw_read_i64(r, 0, left);
+        left -= m->count[i];
+    }
+    if (m->epoch == 0)
+        r->bad = true;
 }
 
 static void write_close(struct lbw_writer *w, const struct lbw_close *m)
@@ -191,7 +267,7 @@ static size_t count_fields(const struct lbw_rank_msg *msg)
     case LBW_JOIN:
         return 5;
     case LBW_OPEN:
-        return 6;
+        return 7;
     case LBW_REPORT:
         return count_report_fields(&msg->u.report);
     case LBW_CLOSE:
@@ -204,6 +280,10 @@ static size_t count_fields(const struct lbw_rank_msg *msg)
         return 6;
     case LBW_FINAL:
         return 2;
+    case LBW_STEP:
+        return STEP_FIELDS + 4 * msg->u.step.nsamples;
+    case LBW_LAYOUT:
+        return LAYOUT_FIELDS + (size_t)msg->u.layout.nranks;
     case LBW_LEAVE:
     case LBW_BEAT:
     case LBW_STOP:
@@ -212,13 +292,28 @@ static size_t count_fields(const struct lbw_rank_msg *msg)
     return 0;
 }
 
-int lbw_rank_encode(const struct lbw_rank_msg *msg, struct lbx_buf *out)
+static bool counts_valid(const struct lbw_rank_msg *msg)
 {
     const struct lbw_report *rep = &msg->u.report;
+
+    switch (msg->type) {
+    case LBW_REPORT:
+        return rep->nspans <= LBW_SPANS_MAX && rep->nsamples <= LBW_SAMPLES_MAX &&
+               rep->ndone <= LBW_DONE_MAX;
+    case LBW_STEP:
+        return msg->u.step.nsamples <= LBW_SAMPLES_MAX;
+    case LBW_LAYOUT:
+        return msg->u.layout.nranks <= LBW_LAYOUT_RANKS_MAX;
+    default:
+        return true;
+    }
+}
+
+int lbw_rank_encode(const struct lbw_rank_msg *msg, struct lbx_buf *out)
+{
     struct lbw_writer w;
 
-    if (msg->type == LBW_REPORT && (rep->nspans > LBW_SPANS_MAX ||
-                                    rep->nsamples > LBW_SAMPLES_MAX || rep->ndone > LBW_DONE_MAX))
+    if (!counts_valid(msg))
         return -EINVAL;
     lbw_write_begin(&w, out, HEAD_FIELDS + count_fields(msg), LBW_RANK_VERSION, msg->type);
     switch (msg->type) {
@@ -229,7 +324,7 @@ int lbw_rank_encode(const struct lbw_rank_msg *msg, struct lbx_buf *out)
         write_open(&w, &msg->u.open);
         break;
     case LBW_REPORT:
-        write_report(&w, rep);
+        write_report(&w, &msg->u.report);
         break;
     case LBW_CLOSE:
         write_close(&w, &msg->u.close);
@@ -247,6 +342,12 @@ int lbw_rank_encode(const struct lbw_rank_msg *msg, struct lbx_buf *out)
     case LBW_FINAL:
         lbw_write_u64(&w, msg->u.final.loop);
         lbw_write_i64(&w, msg->u.final.pass);
+        break;
+    case LBW_STEP:
+        write_step(&w, &msg->u.step);
+        break;
+    case LBW_LAYOUT:
+        write_layout(&w, &msg->u.layout);
         break;
     case LBW_LEAVE:
     case LBW_BEAT:
@@ -290,6 +391,12 @@ int lbw_rank_decode(const uint8_t *body, size_t n, struct lbw_rank_msg *ret_msg)
     case LBW_FINAL:
         ret_msg->u.final.loop = (uint32_t)lbw_read_u64(&r, UINT32_MAX);
         ret_msg->u.final.pass = lbw_read_i64(&r, 0, INT64_MAX);
+        break;
+    case LBW_STEP:
+        read_step(&r, &ret_msg->u.step);
+        break;
+    case LBW_LAYOUT:
+        read_layout(&r, &ret_msg->u.layout);
         break;
     case LBW_LEAVE:
     case LBW_BEAT:

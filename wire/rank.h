@@ -9,7 +9,8 @@
  *   owned      a rank's iterations of the loop, done or not; all ranks' owned sets partition [0, n) at any moment, but for
  *              iterations that are travelling
  *   remaining  the owned iterations not handed to the program in this pass
- *   epoch      number of a move instruction, ascending within a loop; a rank obeys only one newer than its last
+ *   epoch      number of a move instruction, ascending within a loop; a rank obeys only one newer than its last;
+ *              of a stepped loop: number of a layout
  */
 #ifndef LBW_RANK_H
 #define LBW_RANK_H
@@ -27,6 +28,8 @@
 #define LBW_SAMPLES_MAX 32 /* timed segments in a report */
 #define LBW_DONE_MAX 32    /* finished moves told in a report */
 #define LBW_HOST_MAX 64
+#define LBW_LAYOUT_RANKS_MAX \
+    4096 /* ranks of a job whose stepped loops get layouts: each rank is told all bounds, in one frame */
 
 enum lbw_rank_type {
     /* rank -> balancer */
@@ -35,13 +38,15 @@ enum lbw_rank_type {
     LBW_REPORT,   /* at hooks */
     LBW_CLOSE,    /* lb_loop_close, with this rank's totals */
     LBW_LEAVE,    /* lb_finalize: the end of the stream is no fault */
+    LBW_STEP,     /* between steps of a stepped loop, instead of REPORT */
     /* balancer -> rank */
     LBW_START = 32, /* once, when all ranks have joined */
     LBW_INSTRUCT,   /* when to report next */
     LBW_MOVE,       /* give iterations away */
     LBW_FINAL, /* no more moves in this pass of this loop: a rank that runs dry closes it with the others */
-    LBW_BEAT, /* nothing else was sent for a quarter of a second */
-    LBW_STOP, /* balancing is over for this job (a rank was lost, or an error); go on alone */
+    LBW_BEAT,   /* nothing else was sent for a quarter of a second */
+    LBW_STOP,   /* balancing is over for this job (a rank was lost, or an error); go on alone */
+    LBW_LAYOUT, /* new blocks of a stepped loop, for all ranks at the step that they agree on */
 };
 
 struct lbw_join {
@@ -52,6 +57,11 @@ struct lbw_join {
     double hardware; /* work of a CPU second on this host relative to others, > 0; 0 when unknown */
 };
 
+enum lbw_loop_kind {
+    LBW_DOALL = 0,   /* iterations move at any time within a pass: REPORT, MOVE, FINAL */
+    LBW_STEPPED = 1, /* one block a rank, moved between passes: STEP, LAYOUT; no pass has a FINAL */
+};
+
 struct lbw_open {
     uint32_t loop; /* 0, 1, ... in order of opening, the same on all ranks */
     char name[LBW_NAME_MAX];
@@ -59,6 +69,7 @@ struct lbw_open {
     int64_t
         row_bytes; /* of all arrays together: bytes that travel with one iteration (sent again when arrays are added) */
     int64_t owned_first, owned_last; /* first block of this rank */
+    uint32_t kind;                   /* enum lbw_loop_kind */
 };
 
 /* Iterations executed one after another with nothing else in between, and what they took. */
@@ -102,6 +113,22 @@ struct lbw_report {
     int64_t wait_ns; /* of this pass so far: waiting with nothing to do */
 };
 
+/* What a rank did in a stepped loop since its last STEP, all of it with one block. */
+struct lbw_step {
+    uint32_t loop;
+    int64_t step;        /* steps completed in all */
+    int64_t steps;       /* of them since the last STEP; <= step */
+    uint64_t epoch;      /* layout in force; 0: the first */
+    int64_t first, last; /* block */
+    int64_t wall_ns;     /* computing in these steps, elapsed */
+    int64_t cpu_ns;      /* the same, CPU time of the process */
+    int64_t wait_ns;     /* in the library between these steps */
+    int64_t move_bytes, move_wall_ns,
+        move_cpu_ns; /* to apply `epoch`: in the first STEP after it */
+    size_t nsamples; /* parts of the block, each with what it took in a step, in the mean */
+    struct lbw_sample sample[LBW_SAMPLES_MAX];
+};
+
 struct lbw_close {
     uint32_t loop;
     int64_t passes, iterations, iterations_in, moves_in, bytes_in;
@@ -133,6 +160,18 @@ struct lbw_final {
     int64_t pass;
 };
 
+/*
+ * Ranks take a layout only when its epoch is one more than that of the layout in force, and only one: the next is told when
+ * all have said in a STEP that they have applied the last.
+ */
+struct lbw_layout {
+    uint32_t loop;
+    uint64_t epoch;  /* 1 to INT64_MAX */
+    uint32_t nranks; /* <= LBW_LAYOUT_RANKS_MAX */
+    int64_t count
+        [LBW_LAYOUT_RANKS_MAX]; /* [nranks] iterations of each rank's block, in order of ranks; sum <= INT64_MAX */
+};
+
 struct lbw_rank_msg {
     enum lbw_rank_type type;
     union {
@@ -144,6 +183,8 @@ struct lbw_rank_msg {
         struct lbw_instruct instruct;
         struct lbw_move move;
         struct lbw_final final;
+        struct lbw_step step;
+        struct lbw_layout layout;
     } u;
 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lbd/balancer/steps.h"
 #include "lbd/balancer/trace.h"
 #include "policy/balance.h"
 
@@ -21,6 +22,7 @@ struct loop {
     bool *opened, *joined; /* [nranks] */
     uint32_t nopened, nclosed;
     struct lbp_balance *balance; /* from the first report on */
+    struct lbp_stepped *stepped; /* instead, for a stepped loop: when all have opened it */
     struct loop *next;
 };
 
@@ -47,6 +49,7 @@ static void free_loop(struct loop *p)
     if (!p)
         return;
     lbp_balance_destroy(p->balance);
+    lbp_stepped_destroy(p->stepped);
     free(p->open);
     free(p->opened);
     free(p->joined);
@@ -69,7 +72,7 @@ int lbd_loops_create(const struct lbd_loops_config *config, struct lbd_loops **r
     if (!l)
         return -ENOMEM;
     l->config = *config;
-    l->config.weight = l->config.hardware = NULL;
+    l->config.weight = l->config.hardware = NULL; /* the caller's */
     l->rank = calloc(config->nranks, sizeof(*l->rank));
     l->wait = calloc(config->nranks, sizeof(*l->wait));
     if (config->weight)
@@ -81,6 +84,8 @@ int lbd_loops_create(const struct lbd_loops_config *config, struct lbd_loops **r
         lbd_loops_destroy(l);
         return -ENOMEM;
     }
+    l->config.weight = l->weight;
+    l->config.hardware = l->hardware;
     *ret = l;
     return 0;
 }
@@ -138,7 +143,17 @@ static struct loop *add_loop(struct lbd_loops *l, const struct lbw_open *open)
 static void add_stats(const struct loop *p, struct lbd_loops_stats *sum)
 {
     struct lbp_balance_stats s;
+    struct lbp_stepped_stats t;
 
+    if (p->stepped) {
+        lbp_stepped_stats(p->stepped, &t);
+        for (int i = 0; i < LBP_REASONS; i++)
+            sum->decisions[i] += t.decisions[i];
+        sum->moved_iterations += t.moved_iterations;
+        sum->moved_bytes += t.moved_bytes;
+        sum->load_balance_ratio = t.load_balance_ratio;
+        sum->period_ns = t.period_ns;
+    }
     if (!p->balance)
         return;
     lbp_balance_stats(p->balance, &s);
@@ -198,7 +213,7 @@ static void carry_out(struct lbd_loops *l, const struct loop *p, int64_t now_ns)
 
 /* An OPEN may come again, with other arrays, as long as the loop has not started. */
 static int take_open(struct lbd_loops *l, uint32_t rank, const struct lbw_open *open,
-                     struct lbx_error *err)
+                     int64_t now_ns, struct lbx_error *err)
 {
     struct loop *p = find_loop(l, open->loop);
 
@@ -215,10 +230,16 @@ static int take_open(struct lbd_loops *l, uint32_t rank, const struct lbw_open *
     if (p->joined[rank])
         return lbx_error_set(err, -EPROTO, "rank %" PRIu32 " opens loop \"%s\" after it began",
                              rank, open->name);
+    for (uint32_t r = 0; r < l->config.nranks; r++)
+        if (p->opened[r] && p->open[r].kind != open->kind)
+            return lbx_error_set(err, -EPROTO, "loop \"%s\" is stepped on some ranks only",
+                                 open->name);
     if (!p->opened[rank])
         p->nopened++;
     p->opened[rank] = true;
     p->open[rank] = *open;
+    if (open->kind == LBW_STEPPED && p->nopened == l->config.nranks && !p->stepped)
+        return lbd_steps_begin(&l->config, p->open, now_ns, &p->stepped, err);
     return 0;
 }
 
@@ -275,7 +296,7 @@ static int take_report(struct lbd_loops *l, uint32_t rank, const struct lbw_repo
     struct lbp_report report;
     int rc = 0;
 
-    if (!p || !p->opened[rank])
+    if (!p || !p->opened[rank] || p->open[rank].kind != LBW_DOALL)
         return lbx_error_set(err, -EPROTO, "rank %" PRIu32 " reports of a loop it has not opened",
                              rank);
     for (size_t i = 0; i < m->nsamples; i++)
@@ -316,6 +337,39 @@ static int take_report(struct lbd_loops *l, uint32_t rank, const struct lbw_repo
     return 0;
 }
 
+static void count_step(struct lbd_loops *l, struct loop *p, uint32_t rank, const struct lbw_step *m)
+{
+    double iterations = (double)m->steps * (double)(m->last - m->first);
+    struct lbd_rank_stats *r = &l->rank[rank];
+
+    if (iterations < (double)(INT64_MAX - r->iterations) / 2)
+        r->iterations += (int64_t)iterations;
+    if (m->wall_ns < INT64_MAX - r->compute_ns)
+        r->compute_ns += m->wall_ns;
+    if (m->wait_ns < INT64_MAX - r->wait_ns)
+        r->wait_ns += m->wait_ns;
+    if (m->move_cpu_ns < INT64_MAX - l->stats.moving_ns)
+        l->stats.moving_ns += m->move_cpu_ns;
+    if (m->wall_ns > 0)
+        r->rate_hz = iterations * 1e9 / (double)m->wall_ns;
+    l->last = p;
+}
+
+/* Those that come before the last rank's OPEN are passed over. */
+static int take_step(struct lbd_loops *l, uint32_t rank, const struct lbw_step *m, int64_t now_ns,
+                     struct lbx_error *err)
+{
+    struct loop *p = find_loop(l, m->loop);
+
+    if (!p || !p->opened[rank] || p->open[rank].kind != LBW_STEPPED)
+        return lbx_error_set(err, -EPROTO,
+                             "rank %" PRIu32 " reports steps of a loop it has not opened", rank);
+    if (!p->stepped)
+        return 0;
+    count_step(l, p, rank, m);
+    return lbd_steps_take(&l->config, p->stepped, rank, m, now_ns, err);
+}
+
 static int take_close(struct lbd_loops *l, uint32_t rank, const struct lbw_close *m,
                       struct lbx_error *err)
 {
@@ -336,9 +390,11 @@ int lbd_loops_message(struct lbd_loops *l, uint32_t rank, const struct lbw_rank_
     lbd_trace_message(l->config.trace, now_ns, rank, msg);
     switch (msg->type) {
     case LBW_OPEN:
-        return take_open(l, rank, &msg->u.open, err);
+        return take_open(l, rank, &msg->u.open, now_ns, err);
     case LBW_REPORT:
         return take_report(l, rank, &msg->u.report, now_ns, err);
+    case LBW_STEP:
+        return take_step(l, rank, &msg->u.step, now_ns, err);
     case LBW_CLOSE:
         return take_close(l, rank, &msg->u.close, err);
     default:
@@ -393,6 +449,8 @@ int lbd_loops_rank_stats(const struct lbd_loops *l, struct lbd_rank_stats *ret)
         return -ENOMEM;
     if (l->last && l->last->balance)
         lbp_balance_ranks(l->last->balance, NULL, share);
+    if (l->last && l->last->stepped)
+        lbp_stepped_ranks(l->last->stepped, NULL, share);
     for (uint32_t r = 0; r < l->config.nranks; r++) {
         ret[r] = l->rank[r];
         ret[r].share_ratio = share[r];

@@ -32,7 +32,7 @@ int lbd_loops_create(const struct lbd_loops_config *config, struct lbd_loops **r
 void lbd_loops_destroy(struct lbd_loops *l); /* NULL is fine */
 
 /*
- * Take an OPEN, REPORT or CLOSE of a rank.
+ * Take an OPEN, REPORT, STEP or CLOSE of a rank.
  * Returns 0, -EPROTO with a text when the rank contradicts itself or the others, -ENOMEM.
  */
 int lbd_loops_message(struct lbd_loops *l, uint32_t rank, const struct lbw_rank_msg *msg,

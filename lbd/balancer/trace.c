@@ -83,17 +83,47 @@ void lbd_trace_start(struct lbd_trace *t, int64_t now_ns, uint32_t nranks, const
                   policy, "weight", w));
 }
 
-static json_t *pack_report(uint32_t rank, const struct lbw_report *m)
+static json_t *pack_samples(const struct lbw_sample *s, size_t n)
 {
-    json_t *samples = json_array(), *done = json_array();
+    json_t *samples = json_array();
 
-    for (size_t i = 0; i < m->nsamples; i++) {
-        const struct lbw_sample *s = &m->sample[i];
-
+    for (size_t i = 0; i < n; i++, s++)
         json_array_append_new(samples,
                               json_pack("[I,I,I,I]", (json_int_t)s->first, (json_int_t)s->last,
                                         (json_int_t)s->wall_ns, (json_int_t)s->cpu_ns));
-    }
+    return samples;
+}
+
+static json_t *pack_step(uint32_t rank, const struct lbw_step *m)
+{
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:[I,I], s:I, s:I, s:I, s:[I,I,I], s:o}",
+                     "event", "step", "loop", (json_int_t)m->loop, "rank", (json_int_t)rank, "step",
+                     (json_int_t)m->step, "steps", (json_int_t)m->steps, "epoch",
+                     (json_int_t)m->epoch, "owned", (json_int_t)m->first, (json_int_t)m->last,
+                     "wall_ns", (json_int_t)m->wall_ns, "cpu_ns", (json_int_t)m->cpu_ns, "wait_ns",
+                     (json_int_t)m->wait_ns, "move", (json_int_t)m->move_bytes,
+                     (json_int_t)m->move_wall_ns, (json_int_t)m->move_cpu_ns, "samples",
+                     pack_samples(m->sample, m->nsamples));
+}
+
+void lbd_trace_layout(struct lbd_trace *t, int64_t now_ns, const struct lbw_layout *m)
+{
+    json_t *counts;
+
+    if (!t)
+        return;
+    counts = json_array();
+    for (uint32_t r = 0; r < m->nranks; r++)
+        json_array_append_new(counts, json_integer(m->count[r]));
+    put(t, now_ns,
+        json_pack("{s:s, s:I, s:I, s:o}", "event", "layout", "loop", (json_int_t)m->loop, "epoch",
+                  (json_int_t)m->epoch, "counts", counts));
+}
+
+static json_t *pack_report(uint32_t rank, const struct lbw_report *m)
+{
+    json_t *samples = pack_samples(m->sample, m->nsamples), *done = json_array();
+
     for (size_t i = 0; i < m->ndone; i++) {
         const struct lbw_done *d = &m->done[i];
 
@@ -126,6 +156,8 @@ void lbd_trace_message(struct lbd_trace *t, int64_t now_ns, uint32_t rank,
                       (json_int_t)o->owned_first, (json_int_t)o->owned_last));
     else if (msg->type == LBW_REPORT)
         put(t, now_ns, pack_report(rank, &msg->u.report));
+    else if (msg->type == LBW_STEP)
+        put(t, now_ns, pack_step(rank, &msg->u.step));
     else if (msg->type == LBW_CLOSE)
         put(t, now_ns,
             json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "close",

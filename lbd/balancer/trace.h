@@ -9,6 +9,9 @@
  *   {"t":..,"event":"move","loop":..,"pass":..,"epoch":..,"source":..,"dest":..,"span":[first,last],"reason":".."}
  *   {"t":..,"event":"instruct","loop":..,"rank":..,"period_ns":..,"low_ns":..,"chunk_ns":..}
  *   {"t":..,"event":"final","loop":..,"pass":..}
+ *   {"t":..,"event":"step","loop":..,"rank":..,"step":..,"steps":..,"epoch":..,"owned":[first,last],"wall_ns":..,"cpu_ns":..,
+ *    "wait_ns":..,"move":[bytes,wall_ns,cpu_ns],"samples":[[first,last,wall_ns,cpu_ns],..]}       (of a stepped loop)
+ *   {"t":..,"event":"layout","loop":..,"epoch":..,"counts":[..]}                                     (likewise)
  *   {"t":..,"event":"close","loop":..,"rank":.., totals}
  */
 #ifndef LBD_TRACE_H
@@ -34,5 +37,6 @@ void lbd_trace_message(struct lbd_trace *t, int64_t now_ns, uint32_t rank,
                        const struct lbw_rank_msg *msg);
 void lbd_trace_action(struct lbd_trace *t, int64_t now_ns, uint32_t loop,
                       const struct lbp_action *a);
+void lbd_trace_layout(struct lbd_trace *t, int64_t now_ns, const struct lbw_layout *m);
 
 #endif

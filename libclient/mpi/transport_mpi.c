@@ -12,7 +12,8 @@
 
 #define TAG_HEADER 0
 #define TAG_ROWS 1 /* and the TAG_ROWS_COUNT - 1 above: one for each transfer of a source */
-#define TAG_ROWS_COUNT 16000   /* MPI promises tags up to 32767 */
+#define TAG_ROWS_COUNT 16000 /* MPI promises tags up to 32767 */
+#define TAG_EXCHANGE (TAG_ROWS + TAG_ROWS_COUNT)
 #define PIECE_BYTES (1U << 30) /* a count is an int */
 
 /* In front of every header. */
@@ -24,7 +25,7 @@ struct mpi_transport {
     struct lbc_transport base;
     MPI_Comm comm;
     uint32_t next_tag;
-    MPI_Request barrier;
+    MPI_Request barrier, least;
     struct lbc_recv *spare; /* so that a message is never taken without memory for it */
 };
 
@@ -39,6 +40,13 @@ struct lbc_recv {
     uint32_t rows_tag;
     int nrequests;
     MPI_Request *request; /* [nrequests], owned */
+};
+
+/* Persistent requests. */
+struct lbc_exchange {
+    bool active;
+    int nrequests;
+    MPI_Request request[]; /* [nrequests], in the order of the parts */
 };
 
 static struct mpi_transport *of(struct lbc_transport *t)
@@ -209,6 +217,102 @@ static int mpi_barrier_test(struct lbc_transport *t)
     return done;
 }
 
+static void mpi_exchange_destroy(struct lbc_transport *t, struct lbc_exchange *e)
+{
+    if (!e || e->active) /* after a failure it is left to what is under way */
+        return;
+    for (int i = 0; i < e->nrequests && mpi_usable(t); i++)
+        if (e->request[i] != MPI_REQUEST_NULL)
+            MPI_Request_free(&e->request[i]);
+    free(e);
+}
+
+static int init_part(MPI_Comm comm, const struct lbc_part *part, MPI_Request *request)
+{
+    char *p = part->segment.base;
+
+    for (size_t left = part->segment.bytes; left > 0;) {
+        int bytes = (int)(left < PIECE_BYTES ? left : PIECE_BYTES);
+        int rc = part->out
+                     ? MPI_Send_init(p, bytes, MPI_BYTE, part->peer, TAG_EXCHANGE, comm, request)
+                     : MPI_Recv_init(p, bytes, MPI_BYTE, part->peer, TAG_EXCHANGE, comm, request);
+
+        if (rc != MPI_SUCCESS)
+            return -EIO;
+        request++;
+        p += bytes;
+        left -= (size_t)bytes;
+    }
+    return 0;
+}
+
+static int mpi_exchange_create(struct lbc_transport *t, const struct lbc_part *part, size_t n,
+                               struct lbc_exchange **ret)
+{
+    struct lbc_exchange *e;
+    size_t nrequests = 0, k = 0;
+
+    for (size_t i = 0; i < n; i++)
+        nrequests += pieces(&part[i].segment, 1);
+    if (nrequests > INT32_MAX)
+        return -EMSGSIZE;
+    e = malloc(sizeof(*e) + nrequests * sizeof(e->request[0]));
+    if (!e)
+        return -ENOMEM;
+    e->active = false;
+    e->nrequests = (int)nrequests;
+    for (size_t i = 0; i < nrequests; i++)
+        e->request[i] = MPI_REQUEST_NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (init_part(of(t)->comm, &part[i], e->request + k) < 0) {
+            mpi_exchange_destroy(t, e);
+            return -EIO;
+        }
+        k += pieces(&part[i].segment, 1);
+    }
+    *ret = e;
+    return 0;
+}
+
+/* One by one: MPI_Startall may start them in any order, and the order tells which is which. */
+static int mpi_exchange_start(struct lbc_transport *t, struct lbc_exchange *e)
+{
+    (void)t;
+    e->active = true;
+    for (int i = 0; i < e->nrequests; i++)
+        if (MPI_Start(&e->request[i]) != MPI_SUCCESS)
+            return -EIO;
+    return 0;
+}
+
+static int mpi_exchange_test(struct lbc_transport *t, struct lbc_exchange *e)
+{
+    int done = 0;
+
+    (void)t;
+    if (MPI_Testall(e->nrequests, e->request, &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS)
+        return -EIO;
+    e->active = !done;
+    return done;
+}
+
+static int mpi_least_start(struct lbc_transport *t, int64_t *value, int n)
+{
+    return MPI_Iallreduce(MPI_IN_PLACE, value, n, MPI_INT64_T, MPI_MIN, of(t)->comm,
+                          &of(t)->least) == MPI_SUCCESS
+               ? 0
+               : -EIO;
+}
+
+static int mpi_least_test(struct lbc_transport *t)
+{
+    int done = 0;
+
+    if (MPI_Test(&of(t)->least, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        return -EIO;
+    return done;
+}
+
 static int mpi_allgather(struct lbc_transport *t, const double *values, int n, double *ret_values)
 {
     return MPI_Allgather(values, n, MPI_DOUBLE, ret_values, n, MPI_DOUBLE, of(t)->comm) ==
@@ -239,6 +343,12 @@ static const struct lbc_transport_ops mpi_ops = {
     .recv_drop = mpi_recv_drop,
     .barrier_start = mpi_barrier_start,
     .barrier_test = mpi_barrier_test,
+    .exchange_create = mpi_exchange_create,
+    .exchange_start = mpi_exchange_start,
+    .exchange_test = mpi_exchange_test,
+    .exchange_destroy = mpi_exchange_destroy,
+    .least_start = mpi_least_start,
+    .least_test = mpi_least_test,
     .allgather = mpi_allgather,
     .destroy = mpi_destroy,
 };
@@ -258,7 +368,7 @@ static bool is_our_mpi(void)
 #endif
 }
 
-int lb_mpi_transport_1(const void *mpi_comm, struct lbc_transport **ret)
+int lb_mpi_transport_2(const void *mpi_comm, struct lbc_transport **ret)
 {
     struct mpi_transport *m;
     MPI_Comm comm;
@@ -272,7 +382,7 @@ int lb_mpi_transport_1(const void *mpi_comm, struct lbc_transport **ret)
     if (!m)
         return -ENOMEM;
     m->base.ops = &mpi_ops;
-    m->barrier = MPI_REQUEST_NULL;
+    m->barrier = m->least = MPI_REQUEST_NULL;
     if (MPI_Comm_dup(comm, &m->comm) != MPI_SUCCESS) {
         free(m);
         return -EIO;

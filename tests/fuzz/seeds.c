@@ -71,7 +71,12 @@ int main(int argc, char **argv)
         struct lbw_rank_msg msg;
     } plain[] = {
         {"join", {LBW_JOIN, {.join = {4, 1234, "n1", 1.5, 2}}}},
-        {"open", {LBW_OPEN, {.open = {0, "rows", 1000, 8192, 250, 500}}}},
+        {"open", {LBW_OPEN, {.open = {0, "rows", 1000, 8192, 250, 500, LBW_STEPPED}}}},
+        {"step",
+         {LBW_STEP,
+          {.step =
+               {0, 20, 10, 1, 250, 500, 9000, 8000, 50, 4096, 30, 20, 1, {{250, 500, 900, 800}}}}}},
+        {"layout", {LBW_LAYOUT, {.layout = {0, 2, 3, {300, 0, 700}}}}},
         {"close", {LBW_CLOSE, {.close = {0, 3, 300, 20, 2, 160000, 9000, 8000, 50, 20}}}},
         {"leave", {.type = LBW_LEAVE}},
         {"start", {LBW_START, {.start = {4, "auto"}}}},

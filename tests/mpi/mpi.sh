@@ -11,6 +11,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 unset LB_POLICY LB_HOST_SPEED LB_BALANCER_DIR
 balancer=$top_builddir/lb-balancer
 coverage=$top_builddir/tests/mpi/coverage
+stepped=$top_builddir/tests/mpi/stepped
 plain=$top_builddir/tests/mpi/plain
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -32,6 +33,13 @@ run() {
     local np=$1
     shift
     timeout 120 mpirun -np "$np" "$coverage" "$@" >"$dir/out" 2>"$dir/err"
+}
+
+# run_stepped NP ARGS...: the same of a stepped loop
+run_stepped() {
+    local np=$1
+    shift
+    timeout 120 mpirun -np "$np" "$stepped" "$@" >"$dir/out" 2>"$dir/err"
 }
 
 # A balancer that tells its process id.
@@ -61,6 +69,13 @@ for np in 1 3; do
     done
 done
 
+for n in 0 1 2 3 4 90; do
+    LB_POLICY=off run_stepped 3 "$n" 5 2 && grep -q "balanced=0 moved=0 " "$dir/out"
+    say "stepped static np=3 n=$n" $?
+done
+LB_POLICY=off run_stepped 3 9 6 5
+say "stepped static, the halo larger than a block" $?
+
 if [ -x "$balancer" ]; then
     export LB_BALANCER=$dir/balancer
     for n in 0 1 2 3 4 800; do
@@ -75,6 +90,21 @@ if [ -x "$balancer" ]; then
     for policy in none static siegell liu; do
         LB_POLICY=$policy run 3 600 2 100 0 4 && grep -q "balanced=1" "$dir/out"
         say "policy $policy" $?
+    done
+    for n in 0 1 2 3 4; do
+        run_stepped 3 "$n" 40 1 2000 0 4 && grep -q "balanced=1" "$dir/out" && ! grep -q "^lb:" "$dir/err"
+        say "stepped balanced np=3 n=$n" $?
+    done
+    LB_POLICY=auto,report run_stepped 3 300 150 1 50 1 5 && grep -q "balanced=1 moved=[1-9]" "$dir/out" &&
+        [ "$(grep -c "^lb: loops=1 passes=150 iterations=45000 " "$dir/err")" = 1 ]
+    say "blocks of a stepped loop move to faster ranks" $?
+    run_stepped 1 50 5 2
+    say "stepped balanced np=1" $?
+    run_stepped 5 60 100 30 100 2 6 && grep -q "balanced=1" "$dir/out"
+    say "stepped balanced np=5, the halo larger than a block" $?
+    for policy in none static siegell liu; do
+        LB_POLICY=$policy run_stepped 3 100 50 1 50 0 4 && grep -q "balanced=1" "$dir/out"
+        say "stepped, policy $policy" $?
     done
     LB_POLICY=auto run 4 500 2 50 0 4 split && [ "$(grep -c "np=2 .*balanced=1" "$dir/out")" = 2 ]
     say "two communicators, two balancers" $?
@@ -94,6 +124,19 @@ if [ -x "$balancer" ]; then
         grep -q "balanced=0" "$dir/out" && [ $status = 0 ] &&
             [ "$(grep -c "^lb: balancer lost" "$dir/err")" = 1 ]
         say "the balancer gets SIG$signal in the middle" $?
+    done
+    for at in 0.05 0.3 0.8; do
+        rm -f "$dir/pid"
+        run_stepped 3 300 300 1 50 0 3 &
+        ranks=$!
+        for ((i = 0; i < 100; i++)); do
+            [ -s "$dir/pid" ] && break
+            sleep 0.05
+        done
+        sleep $at
+        kill -KILL "$(cat "$dir/pid")"
+        wait $ranks
+        say "the balancer of a stepped loop is killed after $at s" $?
     done
 else
     echo "# lb-balancer is not built: only static loops"

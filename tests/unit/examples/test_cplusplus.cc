@@ -29,6 +29,9 @@ static void null_is_fine()
     CHECK(lb_loop_next(NULL, &first, &last) == 0);
     CHECK(lb_loop_owned(NULL, 0, &first, &last) == 0);
     CHECK(lb_loop_stats(NULL, &stats) == -EINVAL);
+    CHECK(lb_loop_stepped(NULL, 0) == -EINVAL);
+    CHECK(lb_loop_exchange(NULL) == -EINVAL);
+    CHECK(lb_loop_owner(NULL, 0) == -1);
     lb_loop_close(NULL);
     lb_array_free(NULL, NULL);
     lb_finalize(NULL);
@@ -63,6 +66,7 @@ int main()
         lb_loop *l = lb_loop_open(lb_init(), "x", 1);
 
         failed += lb_loop_array(l, lb_array_alloc(ctx, 1, 1), 1) + lb_loop_collect(l, NULL, 0);
+        failed += lb_loop_stepped(l, 0) + lb_loop_exchange(l) + lb_loop_owner(l, 0);
     }
     return failed;
 }

@@ -35,7 +35,8 @@ struct loop {
     uint64_t epoch;
     struct lbw_move last; /* told */
     int last_source;
-    int budget; /* moves until it has had enough of this pass */
+    uint64_t layout, applied[RANKS_MAX]; /* of a stepped loop: told last; in force there */
+    int budget;                          /* moves until it has had enough of this pass */
 };
 
 struct mind {
@@ -205,6 +206,80 @@ static void take_report(struct mind *m, int rank, const struct lbw_report *r)
     tell_final(m, r->loop);
 }
 
+/* Blocks drawn at random, many of them empty. */
+static void draw_counts(struct mind *m, int64_t *count)
+{
+    int64_t left = m->config.n;
+
+    for (int r = 0; r < m->config.size; r++) {
+        count[r] = pick(m, 3) ? (int64_t)pick(m, (uint64_t)left + 1) : 0;
+        left -= count[r];
+    }
+    count[pick(m, (uint64_t)m->config.size)] += left;
+}
+
+/* The next layout to all, and with it what no rank may follow. */
+static void tell_layout(struct mind *m, uint32_t id)
+{
+    struct loop *l = &m->loop[id];
+    struct lbw_rank_msg msg = {.type = LBW_LAYOUT};
+    struct lbw_layout *y = &msg.u.layout;
+    int liar = m->config.contradicts ? (int)pick(m, (uint64_t)m->config.size) : -1;
+
+    *y = (struct lbw_layout){.loop = id, .epoch = ++l->layout, .nranks = (uint32_t)m->config.size};
+    m->sums.layouts++;
+    for (int r = 0; r < m->config.size; r++) {
+        struct lbw_rank_msg bad = msg;
+
+        bad.u.layout.count[0] = m->config.n + 1; /* too many */
+        if (pick(m, 4) == 0)
+            send_to(m, r, &bad);
+        bad.u.layout.nranks--;
+        if (pick(m, 4) == 0)
+            send_to(m, r, &bad);
+    }
+    draw_counts(m, y->count);
+    for (int r = 0; r < m->config.size; r++) {
+        struct lbw_rank_msg other = msg;
+
+        other.u.layout.epoch += (uint64_t)(pick(m, 3)) - 1; /* stale, twice, or too early */
+        if (r == liar)
+            draw_counts(m, y->count);
+        send_to(m, r, &msg);
+        if (other.u.layout.epoch > 0 && pick(m, 4) == 0)
+            send_to(m, r, &other);
+        if (pick(m, 10) == 0)
+            lbx_clock_sleep_ns((int64_t)pick(m, 1000000));
+    }
+}
+
+static void take_step(struct mind *m, int rank, const struct lbw_step *s)
+{
+    struct loop *l;
+    int64_t at = s->first;
+    bool all = true;
+
+    m->sums.steps++;
+    if (s->loop >= LOOPS_MAX || s->last > m->config.n || s->epoch > m->loop[s->loop].layout ||
+        s->epoch < m->loop[s->loop].applied[rank]) {
+        m->sums.wrong++;
+        return;
+    }
+    for (size_t i = 0; i < s->nsamples; i++) {
+        m->sums.wrong += s->sample[i].first != at;
+        at = s->sample[i].last;
+    }
+    m->sums.wrong += at != s->last || s->steps < 1;
+    l = &m->loop[s->loop];
+    l->applied[rank] = s->epoch;
+    for (int r = 0; r < m->config.size; r++)
+        all = all && l->applied[r] == l->layout;
+    if (all)
+        tell_layout(m, s->loop);
+    if (pick(m, 6) == 0)
+        tell_instruct(m, s->loop, rank);
+}
+
 static void die(struct mind *m)
 {
     const struct lbw_rank_msg stop = {.type = LBW_STOP};
@@ -239,6 +314,9 @@ static void take(struct mind *m, int rank, const struct lbw_rank_msg *msg)
         break;
     case LBW_REPORT:
         take_report(m, rank, &msg->u.report);
+        break;
+    case LBW_STEP:
+        take_step(m, rank, &msg->u.step);
         break;
     case LBW_CLOSE:
         m->sums.closes++;

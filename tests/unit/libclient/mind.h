@@ -24,7 +24,8 @@ struct mind_config {
     uint64_t seed;
     int64_t n;
     enum mind_end end;
-    int after; /* messages received before the end */
+    int after;        /* messages received before the end */
+    bool contradicts; /* tells ranks different layouts */
 };
 
 struct mind;
@@ -35,6 +36,7 @@ struct mind *mind_start(const struct mind_config *config, int *ret_fd_of_rank);
 /* What it did; call after the ranks are through.  Frees it. */
 struct mind_sums {
     int64_t messages, moves_told, sent, received, refused, dry, low, opens, closes, leaves, wrong;
+    int64_t steps, layouts; /* of stepped loops: told by ranks, told to them */
 };
 struct mind_sums mind_join(struct mind *m);
 

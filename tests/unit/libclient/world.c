@@ -10,6 +10,7 @@
 #include "tests/unit/libclient/fault.h"
 
 #define BARRIERS_MAX 100000
+#define WORLD_LEAST_MAX 8
 #define DELAY 4 /* polls at most that a step of a transfer takes longer than it must */
 #define DELAY_LONG 40
 
@@ -33,6 +34,22 @@ struct lbc_recv {
     struct message *m;
 };
 
+/* A part on its way: copied when it is sent, or when it is received, like small and large ones with MPI. */
+struct piece {
+    struct piece *next;
+    struct lbc_segment segment;
+    bool buffered, *taken;
+};
+
+struct lbc_exchange {
+    size_t n;
+    int delay;
+    struct {
+        struct lbc_part part;
+        bool done; /* in: received; out: its memory is free again */
+    } part[];
+};
+
 struct rank {
     struct lbc_transport base;
     struct world *world;
@@ -48,6 +65,11 @@ struct world {
     uint64_t random;
     struct rank rank[WORLD_RANKS_MAX];
     int entered[BARRIERS_MAX];
+    struct piece *line[WORLD_RANKS_MAX][WORLD_RANKS_MAX]; /* from, to */
+    int64_t least[WORLD_LEAST_MAX];
+    int least_entered, least_left, least_delay[WORLD_RANKS_MAX];
+    int64_t *least_value[WORLD_RANKS_MAX];
+    int least_n;
     double *gathered;
     int gather_count, gather_round;
     int fail_every, sends, held;
@@ -261,6 +283,151 @@ static int world_barrier_test(struct lbc_transport *t)
     return done;
 }
 
+static int world_exchange_create(struct lbc_transport *t, const struct lbc_part *part, size_t n,
+                                 struct lbc_exchange **ret)
+{
+    struct world *w = of(t)->world;
+    struct lbc_exchange *e;
+
+    if (fault_strikes())
+        return -ENOMEM;
+    enter(w);
+    e = calloc(1, sizeof(*e) + n * sizeof(e->part[0]));
+    e->n = n;
+    for (size_t i = 0; i < n; i++)
+        e->part[i].part = part[i];
+    w->held++;
+    leave(w);
+    *ret = e;
+    return 0;
+}
+
+static int world_exchange_start(struct lbc_transport *t, struct lbc_exchange *e)
+{
+    struct world *w = of(t)->world;
+
+    enter(w);
+    e->delay = (int)world_random(&w->random, DELAY);
+    for (size_t i = 0; i < e->n; i++) {
+        struct lbc_part *part = &e->part[i].part;
+        struct piece *piece, **end = &w->line[t->rank][part->peer];
+
+        e->part[i].done = false;
+        if (!part->out)
+            continue;
+        piece = calloc(1, sizeof(*piece));
+        piece->segment = part->segment;
+        piece->buffered = world_random(&w->random, 2);
+        piece->taken = &e->part[i].done;
+        if (piece->buffered) {
+            piece->segment.base = malloc(part->segment.bytes);
+            memcpy(piece->segment.base, part->segment.base, part->segment.bytes);
+            e->part[i].done = true;
+        }
+        while (*end)
+            end = &(*end)->next;
+        *end = piece;
+        w->held++;
+    }
+    leave(w);
+    return 0;
+}
+
+static void take_piece(struct world *w, struct piece **line, void *to)
+{
+    struct piece *p = *line;
+
+    memcpy(to, p->segment.base, p->segment.bytes);
+    if (p->buffered)
+        free(p->segment.base);
+    else
+        *p->taken = true;
+    *line = p->next;
+    free(p);
+    w->held--;
+}
+
+/* Receives what is there, from any peer in its order, but not always at once. */
+static int world_exchange_test(struct lbc_transport *t, struct lbc_exchange *e)
+{
+    struct world *w = of(t)->world;
+    bool blocked[WORLD_RANKS_MAX] = {false};
+    int done = 1;
+
+    enter(w);
+    for (size_t i = 0; i < e->n; i++) {
+        const struct lbc_part *part = &e->part[i].part;
+        struct piece **line = &w->line[part->peer][t->rank];
+
+        if (e->part[i].done)
+            continue;
+        if (!part->out && *line && !blocked[part->peer] && world_random(&w->random, 3) > 0) {
+            if ((*line)->segment.bytes != part->segment.bytes) {
+                done = -EIO;
+                break;
+            }
+            take_piece(w, line, part->segment.base);
+            e->part[i].done = true;
+            continue;
+        }
+        blocked[part->peer] |= !part->out;
+        done = 0;
+    }
+    if (done == 1 && e->delay-- > 0)
+        done = 0;
+    leave(w);
+    return done;
+}
+
+static void world_exchange_destroy(struct lbc_transport *t, struct lbc_exchange *e)
+{
+    struct world *w = of(t)->world;
+
+    if (!e)
+        return;
+    enter(w);
+    w->held--;
+    free(e);
+    leave(w);
+}
+
+static int world_least_start(struct lbc_transport *t, int64_t *value, int n)
+{
+    struct world *w = of(t)->world;
+
+    enter(w);
+    w->least_value[t->rank] = value;
+    w->least_n = n;
+    w->least_delay[t->rank] = -1;
+    leave(w);
+    return 0;
+}
+
+static int world_least_test(struct lbc_transport *t)
+{
+    struct world *w = of(t)->world;
+    int me = t->rank, done = 0;
+
+    enter(w);
+    if (w->least_delay[me] < 0 && w->least_left == 0) { /* enters */
+        for (int i = 0; i < w->least_n; i++)
+            if (w->least_entered == 0 || w->least_value[me][i] < w->least[i])
+                w->least[i] = w->least_value[me][i];
+        w->least_delay[me] = (int)world_random(&w->random, DELAY);
+        if (++w->least_entered == w->size) {
+            w->least_entered = 0;
+            w->least_left = w->size;
+        }
+    } else if (w->least_delay[me] >= 0 && w->least_left > 0 && w->least_delay[me]-- == 0) {
+        memcpy(w->least_value[me], w->least, (size_t)w->least_n * sizeof(w->least[0]));
+        w->least_left--;
+        w->least_delay[me] = -1;
+        done = 1;
+    }
+    leave(w);
+    return done;
+}
+
 static int world_allgather(struct lbc_transport *t, const double *values, int n, double *ret_values)
 {
     struct world *w = of(t)->world;
@@ -297,6 +464,12 @@ static const struct lbc_transport_ops world_ops = {
     .recv_drop = world_recv_drop,
     .barrier_start = world_barrier_start,
     .barrier_test = world_barrier_test,
+    .exchange_create = world_exchange_create,
+    .exchange_start = world_exchange_start,
+    .exchange_test = world_exchange_test,
+    .exchange_destroy = world_exchange_destroy,
+    .least_start = world_least_start,
+    .least_test = world_least_test,
     .allgather = world_allgather,
     .destroy = world_transport_destroy,
 };

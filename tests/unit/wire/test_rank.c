@@ -59,7 +59,8 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
         m->u.join = (struct lbw_join){7, 4242, "n3", 0.25, 1.5};
         break;
     case LBW_OPEN:
-        m->u.open = (struct lbw_open){3, "rows of \"A\"", INT64_C(1) << 40, 8192, 5, 77};
+        m->u.open =
+            (struct lbw_open){3, "rows of \"A\"", INT64_C(1) << 40, 8192, 5, 77, LBW_STEPPED};
         break;
     case LBW_REPORT:
         fill_report(&m->u.report, seed);
@@ -79,6 +80,17 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
     case LBW_FINAL:
         m->u.final = (struct lbw_final){4, 127};
         break;
+    case LBW_STEP:
+        m->u.step = (struct lbw_step){1, 20, 19, 3,  4,  5, 6,
+                                      7, 8,  9,  10, 11, 2, {{1, 2, 3, 4}, {5, 6, 7, 8}}};
+        break;
+    case LBW_LAYOUT:
+        m->u.layout.loop = 6;
+        m->u.layout.epoch = (uint64_t)random_i64(seed) + 1;
+        m->u.layout.nranks = (uint32_t)rand_r(seed) % 9;
+        for (uint32_t i = 0; i < m->u.layout.nranks; i++)
+            m->u.layout.count[i] = random_i64(seed) / 16;
+        break;
     case LBW_LEAVE:
     case LBW_BEAT:
     case LBW_STOP:
@@ -86,9 +98,9 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
     }
 }
 
-static const enum lbw_rank_type types[] = {LBW_JOIN,  LBW_OPEN,  LBW_REPORT,   LBW_CLOSE,
-                                           LBW_LEAVE, LBW_START, LBW_INSTRUCT, LBW_MOVE,
-                                           LBW_FINAL, LBW_BEAT,  LBW_STOP};
+static const enum lbw_rank_type types[] = {
+    LBW_JOIN, LBW_OPEN,  LBW_REPORT, LBW_CLOSE, LBW_LEAVE, LBW_START, LBW_INSTRUCT,
+    LBW_MOVE, LBW_FINAL, LBW_BEAT,   LBW_STOP,  LBW_STEP,  LBW_LAYOUT};
 
 START_TEST(decodes_what_it_encodes)
 {
@@ -186,6 +198,22 @@ START_TEST(refuses_what_cannot_be)
     m.u.report.span[1] = (struct lbx_span){19, 30}; /* overlaps */
     ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
     ck_assert_int_lt(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
+    lbx_buf_consume(&b, lbx_buf_len(&b));
+    memset(&m, 0, sizeof(m));
+    m.type = LBW_LAYOUT;
+    m.u.layout.epoch = 1;
+    m.u.layout.nranks = LBW_LAYOUT_RANKS_MAX + 1;
+    ck_assert_int_eq(lbw_rank_encode(&m, &b), -EINVAL);
+    m.u.layout.nranks = 2;
+    m.u.layout.count[0] = m.u.layout.count[1] = INT64_MAX / 2 + 1; /* their sum is too large */
+    ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
+    ck_assert_int_lt(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
+    lbx_buf_consume(&b, lbx_buf_len(&b));
+    m.u.layout.nranks = LBW_LAYOUT_RANKS_MAX; /* all of it goes into a frame */
+    for (int i = 0; i < LBW_LAYOUT_RANKS_MAX; i++)
+        m.u.layout.count[i] = INT64_MAX / LBW_LAYOUT_RANKS_MAX;
+    ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
+    ck_assert_int_eq(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
     lbx_buf_consume(&b, lbx_buf_len(&b));
     memset(&m, 0, sizeof(m));
     m.type = LBW_JOIN;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Layouts of a stepped loop: who owns which block, and the transfers that follow from it.  All that needs memory is made
+ * when a layout is made, so that to apply it needs none.
+ */
+#ifndef LBC_LAYOUT_H
+#define LBC_LAYOUT_H
+
+#include <stdint.h>
+
+#include "libclient/loop.h"
+
+struct lbc_layout {
+    uint64_t epoch;             /* 0: the first */
+    struct lbc_exchange *moves; /* from the layout before; NULL: nothing comes or goes here */
+    struct lbc_exchange *halos; /* NULL: nothing to be exchanged here */
+    int64_t in, out;            /* iterations that come and go */
+    int64_t nin, nout;          /* ranks that they come from and go to */
+    int64_t *bound;             /* [size + 1], owned: rank r owns [bound[r], bound[r + 1]) */
+};
+
+/* A layout whose bounds are all 0, to be filled by the caller.  Returns NULL when out of memory. */
+struct lbc_layout *lbc_layout_create(const struct lb_loop *l, uint64_t epoch);
+
+/*
+ * Make the transfers, once the bounds are ascending from 0 to n.
+ * before[in]  the layout that this one will follow; NULL: none
+ * Returns 0, -ENOMEM, or another negative errno of the transport; nothing is left behind then.  O(size).
+ */
+int lbc_layout_connect(const struct lb_loop *l, struct lbc_layout *y,
+                       const struct lbc_layout *before) __attribute__((warn_unused_result));
+void lbc_layout_destroy(const struct lb_loop *l, struct lbc_layout *y); /* NULL is fine */
+
+/* Block of this rank. */
+struct lbx_span lbc_layout_block(const struct lb_loop *l, const struct lbc_layout *y);
+
+/* A number that tells layouts apart, 0 to INT64_MAX. */
+int64_t lbc_layout_hash(const struct lb_loop *l, const struct lbc_layout *y);
+
+/* The rank that owns iteration i, which is one of the loop.  O(log size). */
+int lbc_layout_owner(const struct lb_loop *l, const struct lbc_layout *y, int64_t i);
+
+#endif

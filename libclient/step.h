@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stepped loops: one block a rank, a pass is a step, and rows move only in lb_loop_exchange.
+ *
+ * How all ranks come to apply a layout at the same step, without a master: the balancer tells each a
+ * layout whenever it likes; a rank keeps the one whose epoch follows that of the layout in force.
+ * At every `interval`th exchange the ranks take the least of all ranks' epochs: when that is the
+ * following one all have it, and all apply it there and then.  The same reduction fixes the next
+ * interval, shows whether all were told the same, and whether a rank has lost the balancer: then no
+ * more layout can be agreed on, and the ranks stop asking.
+ */
+#ifndef LBC_STEP_H
+#define LBC_STEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libclient/layout.h"
+#include "libclient/loop.h"
+
+#define LBC_STEP_PARTS 8 /* of a block that are timed apart, at most */
+
+struct lbc_step {
+    int64_t halo;
+    struct lbc_layout *layout; /* in force; made in the first exchange or pass */
+    struct lbc_layout *next;   /* told, and to be agreed on; NULL: none */
+    bool asking;               /* the ranks still take the least of their epochs; the same on all */
+    int64_t exchanges, agree_at, interval;
+    int64_t vote[5];      /* while the ranks take the least */
+    int64_t part, nparts; /* of the block: the next to hand out */
+
+    /* Since the last report. */
+    int64_t steps, wall_ns, cpu_ns, wait_ns;
+    struct lbw_sample sample[LBC_STEP_PARTS]; /* [nparts], sums over the steps */
+    int64_t move_bytes, move_wall_ns, move_cpu_ns;
+
+    int64_t begun_ns, begun_cpu_ns; /* of the part that the program has */
+    int64_t ended_ns;               /* of the last exchange; 0: none yet */
+    double step_ns;                 /* from exchange to exchange, smoothed */
+};
+
+/* lb_loop_next where there is nothing left of what was granted. */
+int lbc_step_next(struct lb_loop *l, int64_t *first, int64_t *last);
+
+/* The balancer tells a layout. */
+void lbc_step_told(struct lb_loop *l, const struct lbw_layout *m);
+
+/* Free what makes the loop a stepped one; its transfers must have ended, or have failed. */
+void lbc_step_fini(struct lb_loop *l);
+
+#endif

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stepped loops: exactly once and the serial result, whatever layouts come and however the balancer ends. */
+#include <check.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libclient/ctx.h"
+#include "libclient/lb.h"
+#include "tests/unit/libclient/fault.h"
+#include "tests/unit/libclient/mind.h"
+#include "tests/unit/libclient/world.h"
+
+#define STEPS 25
+#define WIDE 600 /* words in a row of the wide array: pages of its own */
+
+struct job {
+    int size;
+    int64_t n, halo;
+    uint64_t seed;
+    bool balanced, contradicts, uneven_first;
+    enum mind_end end;
+    int after;
+    unsigned fail_memory;
+};
+
+struct shared {
+    const struct job *job;
+    struct world *world;
+    pthread_barrier_t together;
+    uint64_t *expected[STEPS + 1];  /* [n] the serial result */
+    int *runs[STEPS];               /* [n] */
+    int64_t wrong, errors, in, out; /* by atomic additions */
+    struct mind_sums mind;
+};
+
+struct member {
+    struct shared *shared;
+    int rank, fd;
+    const double *weight;
+    pthread_t thread;
+};
+
+static void add(int64_t *sum, int64_t n)
+{
+    __atomic_fetch_add(sum, n, __ATOMIC_RELAXED);
+}
+
+/* A stencil in which every row of the halo tells, and its place too. */
+static uint64_t stencil(const uint64_t *a, size_t stride, int64_t i, int64_t halo, int64_t n)
+{
+    uint64_t v = (uint64_t)i;
+
+    for (int64_t k = i - halo; k <= i + halo; k++)
+        v = (v ^ (k < 0 || k >= n ? 7 : a[(size_t)k * stride])) * UINT64_C(6364136223846793005) + 1;
+    return v;
+}
+
+static void compute_serial(struct shared *s)
+{
+    const struct job *j = s->job;
+
+    for (int p = 0; p <= STEPS; p++) {
+        s->expected[p] = calloc((size_t)j->n + 1, sizeof(uint64_t));
+        for (int64_t i = 0; i < j->n; i++)
+            s->expected[p][i] =
+                p == 0 ? (uint64_t)i * 31 + 5 : stencil(s->expected[p - 1], 1, i, j->halo, j->n);
+    }
+}
+
+/* One step; its results go into b, and into the middle of the rows of the wide array. */
+static void run_step(struct member *m, lb_loop *l, int step, const uint64_t *a, uint64_t *b,
+                     uint64_t *wide)
+{
+    struct shared *s = m->shared;
+    int64_t first, last;
+
+    while (lb_loop_next(l, &first, &last)) {
+        if (lb_loop_exchange(l) != -EBUSY || first >= last)
+            add(&s->errors, 1);
+        for (int64_t i = first; i < last; i++) {
+            uint64_t was = wide[i * WIDE + WIDE / 2];
+
+            __atomic_fetch_add(&s->runs[step][i], 1, __ATOMIC_RELAXED);
+            b[i] = stencil(a, 1, i, s->job->halo, s->job->n);
+            if (b[i] != s->expected[step + 1][i] || was != s->expected[step][i] ||
+                lb_loop_owner(l, i) != m->rank)
+                add(&s->wrong, 1);
+            wide[i * WIDE + WIDE / 2] = b[i];
+        }
+    }
+}
+
+static void check_collected(struct member *m, lb_loop *l, uint64_t *a, int steps)
+{
+    struct shared *s = m->shared;
+    int root = s->job->size - 1;
+
+    if (lb_loop_collect(l, a, root) != 0)
+        add(&s->errors, 1);
+    for (int64_t i = 0; m->rank == root && i < s->job->n; i++)
+        if (a[i] != s->expected[steps][i])
+            add(&s->wrong, 1);
+}
+
+static void run_loop(struct member *m, lb_ctx *ctx)
+{
+    struct shared *s = m->shared;
+    const struct job *j = s->job;
+    struct lb_stats stats = {.struct_bytes = sizeof(stats)};
+    uint64_t *a = lb_array_alloc(ctx, j->n, sizeof(*a)), *b = lb_array_alloc(ctx, j->n, sizeof(*b));
+    uint64_t *wide = lb_array_alloc(ctx, j->n, WIDE * sizeof(*wide)), *swap;
+    lb_loop *l = lb_loop_open(ctx, "stepped", j->n);
+    int64_t first, last;
+
+    if (!l || lb_loop_array(l, a, sizeof(*a)) || lb_loop_stepped(l, -1) != -EINVAL ||
+        lb_loop_exchange(l) != -EINVAL || lb_loop_owner(l, 0) != -1 ||
+        lb_loop_stepped(l, j->halo) || lb_loop_stepped(l, j->halo) != -EBUSY ||
+        lb_loop_array(l, b, sizeof(*b)) || lb_loop_array(l, wide, WIDE * sizeof(*wide)))
+        abort();
+    for (int k = 0; lb_loop_owned(l, k, &first, &last); k++)
+        for (int64_t i = first; i < last; i++)
+            a[i] = wide[i * WIDE + WIDE / 2] = s->expected[0][i];
+    fault_arm(j->seed + (uint64_t)m->rank, j->fail_memory);
+    for (int step = 0; step < STEPS; step++) {
+        if (lb_loop_exchange(l) != 0)
+            add(&s->errors, 1);
+        run_step(m, l, step, a, b, wide);
+        swap = a;
+        a = b;
+        b = swap;
+    }
+    fault_arm(0, 0);
+    if (lb_loop_owned(l, 1, &first, &last) || lb_loop_array(l, a, 8) != -EBUSY)
+        add(&s->errors, 1);
+    check_collected(m, l, a, STEPS);
+    lb_loop_stats(l, &stats);
+    add(&s->in, stats.iterations_in);
+    add(&s->out, stats.iterations_out);
+    lb_loop_close(l);
+    lb_array_free(ctx, a);
+    lb_array_free(ctx, b);
+    lb_array_free(ctx, wide);
+}
+
+static void *run_member(void *arg)
+{
+    struct member *m = arg;
+    const struct job *j = m->shared->job;
+    struct lbx_channel plain;
+    struct lbc_link link;
+    lb_ctx *ctx;
+
+    lbc_link_init(&link);
+    if (j->end == MIND_SILENT)
+        link.silence_ns = 60000000;
+    if (j->balanced) {
+        lbx_channel_init_plain(&plain);
+        lbc_link_attach(&link, m->fd, &plain);
+    }
+    ctx = lbc_ctx_create(m->rank, j->size, world_transport(m->shared->world, m->rank), j->balanced,
+                         &link, m->weight);
+    ctx->told_lost = true; /* the tests' output stays clean */
+    ctx->test_chunk = (int64_t)(j->seed % 3);
+    if (j->balanced)
+        lbc_ctx_join(ctx, 0, 0);
+    run_loop(m, ctx);
+    pthread_barrier_wait(&m->shared->together);
+    lb_finalize(ctx);
+    return NULL;
+}
+
+static void run(const struct job *j, struct shared *s)
+{
+    struct member member[WORLD_RANKS_MAX];
+    double weight[WORLD_RANKS_MAX];
+    uint64_t random = j->seed;
+    struct mind *mind = NULL;
+    int fd[WORLD_RANKS_MAX];
+
+    *s = (struct shared){.job = j, .world = world_create(j->size, j->seed)};
+    compute_serial(s);
+    for (int p = 0; p < STEPS; p++)
+        s->runs[p] = calloc((size_t)j->n + 1, sizeof(int));
+    if (j->balanced)
+        mind = mind_start(
+            &(struct mind_config){j->size, 1, j->seed, j->n, j->end, j->after, j->contradicts}, fd);
+    pthread_barrier_init(&s->together, NULL, (unsigned)j->size);
+    for (int r = 0; r < j->size; r++)
+        weight[r] = 1 + (double)world_random(&random, 100);
+    for (int r = 0; r < j->size; r++) {
+        member[r] =
+            (struct member){s, r, j->balanced ? fd[r] : -1, j->uneven_first ? weight : NULL, 0};
+        if (pthread_create(&member[r].thread, NULL, run_member, &member[r]) != 0)
+            abort();
+    }
+    for (int r = 0; r < j->size; r++)
+        pthread_join(member[r].thread, NULL);
+    if (mind)
+        s->mind = mind_join(mind);
+}
+
+/* Runs the job; returns how many iterations moved. */
+static int64_t expect_right(const struct job *j, struct mind_sums *ret_sums)
+{
+    struct shared s;
+    int64_t missing = 0, duplicated = 0, leftovers;
+
+    run(j, &s);
+    for (int p = 0; p < STEPS; p++) {
+        for (int64_t i = 0; i < j->n; i++) {
+            missing += s.runs[p][i] == 0;
+            duplicated += s.runs[p][i] > 1;
+        }
+        free(s.runs[p]);
+    }
+    for (int p = 0; p <= STEPS; p++)
+        free(s.expected[p]);
+    leftovers = world_leftovers(s.world);
+    pthread_barrier_destroy(&s.together);
+    world_destroy(s.world);
+    ck_assert_msg(missing == 0 && duplicated == 0 && s.wrong == 0 && s.errors == 0 &&
+                      s.in == s.out && leftovers == 0 && s.mind.wrong == 0,
+                  "seed=%" PRIu64 " size=%d n=%" PRId64 " halo=%" PRId64
+                  " end=%d after=%d: missing=%" PRId64 " duplicated=%" PRId64 " wrong=%" PRId64
+                  " errors=%" PRId64 " in=%" PRId64 " out=%" PRId64 " leftovers=%" PRId64
+                  " mind.wrong=%" PRId64,
+                  j->seed, j->size, j->n, j->halo, (int)j->end, j->after, missing, duplicated,
+                  s.wrong, s.errors, s.in, s.out, leftovers, s.mind.wrong);
+    if (ret_sums)
+        *ret_sums = s.mind;
+    return s.in;
+}
+
+static uint64_t first_seed(void)
+{
+    const char *text = getenv("LB_TEST_SEED");
+
+    return text ? strtoull(text, NULL, 0) : 1;
+}
+
+static const int64_t sizes[] = {0, 1, -1, -2, -3, 97}; /* negative: np - 1, np, np + 1 */
+#define SIZES ((int)(sizeof(sizes) / sizeof(sizes[0])))
+
+static int64_t n_of(int64_t which, int np)
+{
+    return which < 0 ? np - 2 - which : which;
+}
+
+static const int64_t halos[] = {0, 1, 3, 60}; /* the last one larger than blocks */
+#define HALOS 4
+
+START_TEST(test_static)
+{
+    for (int np = 1; np <= 5; np++)
+        for (int h = 0; h < HALOS; h++) {
+            struct job j = {.size = np,
+                            .n = n_of(sizes[_i], np),
+                            .halo = halos[h],
+                            .seed = (uint64_t)h,
+                            .uneven_first = np % 2};
+
+            ck_assert_int_eq(expect_right(&j, NULL), 0);
+        }
+}
+END_TEST
+
+START_TEST(test_balanced)
+{
+    int64_t moved = 0, layouts = 0;
+
+    for (int np = 1; np <= 5; np++)
+        for (int h = 0; h < HALOS; h++) {
+            struct job j = {.size = np,
+                            .n = n_of(sizes[_i], np),
+                            .halo = halos[h],
+                            .balanced = true,
+                            .seed = first_seed() * 1000 + (uint64_t)(h + np),
+                            .uneven_first = h % 2};
+            struct mind_sums sums;
+
+            moved += expect_right(&j, &sums);
+            layouts += sums.layouts;
+            ck_assert_int_eq(sums.leaves, np);
+            ck_assert_int_eq(sums.opens, np);
+            ck_assert_int_eq(sums.closes, np);
+            ck_assert_int_ge(sums.steps, np);
+        }
+    /* the test would be worth nothing if nothing moved */
+    if (sizes[_i] == 97)
+        ck_assert_int_gt(moved, 100);
+    ck_assert_int_ge(layouts, 20);
+}
+END_TEST
+
+START_TEST(test_balancer_ends)
+{
+    uint64_t random = first_seed() + (uint64_t)_i;
+
+    for (int end = MIND_LIVES + 1; end < MIND_ENDS; end++) {
+        struct job j = {.size = 2 + _i % 4,
+                        .n = _i % 3 ? 97 : 6,
+                        .halo = halos[_i % HALOS],
+                        .balanced = true,
+                        .end = (enum mind_end)end,
+                        .after = 1 + (int)world_random(&random, 40),
+                        .seed = first_seed() * 5000 + (uint64_t)_i};
+
+        expect_right(&j, NULL);
+    }
+}
+END_TEST
+
+/* Ranks that are told different things follow neither. */
+START_TEST(test_contradictions)
+{
+    struct job j = {.size = 2 + _i % 4,
+                    .n = 97,
+                    .halo = 1,
+                    .balanced = true,
+                    .contradicts = true,
+                    .seed = first_seed() * 3000 + (uint64_t)_i};
+
+    expect_right(&j, NULL);
+}
+END_TEST
+
+/* A layout that there is no memory for was not heard of. */
+START_TEST(test_memory_runs_out)
+{
+    int64_t before = fault_count();
+    struct job j = {.size = 3,
+                    .n = 97,
+                    .halo = 2,
+                    .balanced = true,
+                    .fail_memory = 1U << (_i + 1),
+                    .seed = first_seed() * 13000 + (uint64_t)_i};
+
+    expect_right(&j, NULL);
+    if (_i < 4)
+        ck_assert_int_gt(fault_count(), before);
+}
+END_TEST
+
+/* Several ranks that cannot reach each other: static, and the exchange says so. */
+START_TEST(test_without_transport)
+{
+    lb_ctx *ctx = lbc_ctx_create(1, 3, NULL, false, NULL, NULL);
+    lb_loop *l = lb_loop_open(ctx, "alone", 10);
+    int64_t first, last, n = 0;
+
+    ck_assert_int_eq(lb_loop_stepped(l, 1), 0);
+    for (int step = 0; step < 3; step++) {
+        ck_assert_int_eq(lb_loop_exchange(l), -EIO);
+        while (lb_loop_next(l, &first, &last))
+            n += last - first;
+    }
+    ck_assert_int_eq(n, 3 * 3); /* of 10 on 3: 4, 3, 3 */
+    ck_assert_int_eq(lb_loop_owner(l, 3), 0);
+    ck_assert_int_eq(lb_loop_owner(l, 4), 1);
+    ck_assert_int_eq(lb_loop_owner(l, 10), -1);
+    lb_loop_close(l);
+    lb_finalize(ctx);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("stepped");
+    TCase *tc = tcase_create("stepped");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(tc, 300);
+    tcase_add_loop_test(tc, test_static, 0, SIZES);
+    tcase_add_loop_test(tc, test_balanced, 0, SIZES);
+    tcase_add_loop_test(tc, test_balancer_ends, 0, 8);
+    tcase_add_loop_test(tc, test_contradictions, 0, 6);
+    tcase_add_loop_test(tc, test_memory_runs_out, 0, 6);
+    tcase_add_test(tc, test_without_transport);
+    suite_add_tcase(suite, tc);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
