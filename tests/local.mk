@@ -7,3 +7,4 @@ EXTRA_DIST += tests/valgrind
 EXTRA_DIST += packaging/policy.conf debian/changelog debian/control debian/copyright debian/liblb-dev.install debian/liblb0.install \
 	debian/rules debian/slurm-lb-plugin.install debian/slurm-lb.install debian/slurm-lb.postinst debian/source/format
 EXTRA_DIST += tests/package/10-debian.t
+EXTRA_DIST += tests/valgrind tests/model/moves.pml tests/model/10-moves.t

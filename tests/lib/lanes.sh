@@ -7,6 +7,7 @@ check       gcc without a warning, make check: units, virtual time, fuzz corpora
 valgrind    the quick unit tests under valgrind: no error, no leak
 clang       the whole tree by clang without a warning
 sanitizers  make check with the address and undefined-behaviour sanitizers
+model       tests/model: the protocol of moves, every interleaving of small cases, by spin
 cluster     tests/cluster: a real Slurm on this machine (root)
 fault       tests/fault: what breaks, and what must not (root)
 dashboards  rules, alerts and dashboards on a real Prometheus, drawn in a browser
@@ -111,6 +112,7 @@ lane_tap() { # FOLDER
   read -r lane_passed _ lane_failed _ lane_skipped _ < <(tail -n 1 "$out" | tr -d ,)
   mapfile -t lane_reasons < <(sed -n -e 's/^    skipped: //p' -e 's/^  \([^ ]*\.t\): .* [1-9][0-9]* skipped: \(.*\) ([0-9]* s)$/\1: \2/p' "$out")
 }
+lane_model() { lane_tap model; }
 lane_cluster() { lane_tap cluster; }
 lane_fault() { lane_tap fault; }
 lane_dashboards() { lane_tap dashboards; }
