@@ -9,7 +9,8 @@ libcommon_la_SOURCES = \
 	common/log.c common/log.h \
 	common/proc.c common/proc.h \
 	common/sock.c common/sock.h \
-	common/spanset.c common/spanset.h
+	common/spanset.c common/spanset.h \
+	common/text.c common/text.h
 libcommon_la_CFLAGS = $(LB_CFLAGS) $(SODIUM_CFLAGS)
 libcommon_la_LIBADD = $(SODIUM_LIBS)
 

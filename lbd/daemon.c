@@ -36,7 +36,7 @@ struct lbd {
     uint32_t
         self; /* this host's number at the controller in this process; UINT32_MAX: not joined */
     int64_t started_wall_ns;
-    uint64_t reload_failures, job_messages;
+    uint64_t reload_failures;
     struct lbd_jobs *jobs;
     bool stopping;
 
@@ -58,23 +58,38 @@ static struct lbd_view view_of(const struct lbd *d)
                              .server = d->server,
                              .started_wall_ns = d->started_wall_ns,
                              .reload_failures = d->reload_failures,
-                             .job_messages = d->job_messages};
+                             .jobs = d->jobs};
+}
+
+/* Whether this host is known to the controller in this process. */
+static bool join_self(struct lbd *d)
+{
+    char boot[LBW_NODE_BOOT_MAX];
+
+    if (d->controller && d->self == UINT32_MAX) {
+        lbd_uplink_boot_id(boot);
+        d->self = lbd_controller_join(d->controller, d->options->host, boot, 0);
+    }
+    return d->self != UINT32_MAX;
+}
+
+static void on_job(void *data, const struct lbw_job *job)
+{
+    struct lbd *d = data;
+
+    if (d->uplink)
+        lbd_uplink_job(d->uplink, job);
+    if (join_self(d))
+        (void)lbd_controller_job(d->controller, d->self, job);
 }
 
 static void on_report(void *data, const struct lbw_node_report *report)
 {
     struct lbd *d = data;
-    char boot[LBW_NODE_BOOT_MAX];
 
     if (d->uplink)
         lbd_uplink_report(d->uplink, report);
-    if (!d->controller)
-        return;
-    if (d->self == UINT32_MAX) {
-        lbd_uplink_boot_id(boot);
-        d->self = lbd_controller_join(d->controller, d->options->host, boot, 0);
-    }
-    if (d->self != UINT32_MAX)
+    if (join_self(d))
         (void)lbd_controller_report(d->controller, d->self, report);
 }
 
@@ -99,15 +114,14 @@ static int job(void *data, const struct lbd_peer *peer, const char *json, struct
 {
     struct lbd *d = data;
     const struct lbd_step *step = d->node ? lbd_node_step_of(d->node, peer->pid) : NULL;
-    int rc;
 
+    if (!step)
+        lbd_jobs_refused(d->jobs, LBD_JOBS_STRANGER);
     if (!step)
         return lbx_error_set(err, -EPERM, "job figures: process %d belongs to no step of this host",
                              (int)peer->pid);
-    rc = lbd_jobs_take(d->jobs, peer->uid, step->jobid, step->stepid, json, lbx_clock_mono_ns(),
-                       err);
-    d->job_messages += rc == 0;
-    return rc;
+    return lbd_jobs_take(d->jobs, peer->uid, step->jobid, step->stepid, json, lbx_clock_mono_ns(),
+                         err);
 }
 
 static struct lbp_index_weights weights_of(const struct lbx_policyconf *c)
@@ -315,7 +329,7 @@ static int start(struct lbd *d, struct lbx_error *err)
     if (rc == 0)
         start_metrics(d);
     if (rc == 0)
-        rc = lbd_jobs_create(&d->loop, d->metrics, &d->jobs);
+        rc = lbd_jobs_create(&d->loop, d->metrics, on_job, d, &d->jobs);
     if (rc == 0)
         rc = lbd_local_server_create(&d->loop, o->socket, &sources, err, &d->server);
     return rc;

@@ -142,6 +142,34 @@ static void expose_database(struct lbd_metrics *m, struct lbd_store *store)
                               s.write_sum_s);
 }
 
+static void expose_finished(struct lbd_metrics *m, const struct lbd_finished *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        const struct lbd_finished_policy *p = &f->policy[i];
+        const char *const labels[] = {p->name};
+
+        lbd_metrics_set(m, LBD_M_JOBS_FINISHED_TOTAL, labels, (double)p->jobs);
+        lbd_metrics_set(m, LBD_M_SAVED_CORE_SECONDS_TOTAL, labels, p->saved_s);
+        lbd_metrics_set_histogram(m, LBD_M_JOB_FINAL_LOAD_BALANCE_RATIO, labels, p->balance,
+                                  p->balance_sum);
+        lbd_metrics_set_histogram(m, LBD_M_PLACEMENT_PREDICTION_ERROR_RATIO, labels, p->error,
+                                  p->error_sum);
+    }
+}
+
+static void expose_jobs(struct lbd_metrics *m, const struct lbd_jobs *jobs)
+{
+    static const char *const why[LBD_JOBS_REFUSALS] = {"stranger", "garbage", "jobs", "series",
+                                                       "rate"};
+    struct lbd_jobs_stats s;
+
+    lbd_jobs_stats(jobs, &s);
+    set(m, LBD_M_HOST_JOBS, (double)s.jobs);
+    set(m, LBD_M_JOB_MESSAGES_TOTAL, (double)s.messages);
+    for (int i = 0; i < LBD_JOBS_REFUSALS; i++)
+        set1(m, LBD_M_JOB_MESSAGES_REFUSED_TOTAL, why[i], (double)s.refused[i]);
+}
+
 static void expose_controller(struct lbd_metrics *m, const struct lbd_controller *c)
 {
     struct lbd_controller_stats s;
@@ -157,12 +185,15 @@ static void expose_controller(struct lbd_metrics *m, const struct lbd_controller
     set1(m, LBD_M_CONTROLLER_REFUSED_TOTAL, "garbage", (double)s.refused_garbage);
     set1(m, LBD_M_CONTROLLER_REFUSED_TOTAL, "timeout", (double)s.refused_timeout);
     expose_database(m, lbd_controller_store(c));
+    expose_finished(m, lbd_controller_finished(c));
 }
 
 void lbd_expose(struct lbd_metrics *m, const struct lbd_view *v)
 {
     expose_process(m, v);
     expose_socket(m, v);
+    if (v->jobs)
+        expose_jobs(m, v->jobs);
     if (v->node)
         expose_node(m, v->node);
     if (v->uplink)

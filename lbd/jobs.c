@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,89 +12,26 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/text.h"
+#include "lbd/jobfigures.h"
+#include "lbd/jobs_impl.h"
 
 #define SCRAPES_AFTER_END 3
 #define ENDED_NS \
     (600 * LBX_NS_PER_S) /* an ended job goes after so long even where nobody scrapes */
 #define SILENT_NS (60 * LBX_NS_PER_S) /* a balancer speaks each 5 s */
-#define NAME_BYTES 64
 #define PASSWD_BYTES 4096
+#define RATE_HZ 20.0 /* messages of one user: 64 jobs speak 13 times a second */
+#define BURST 128.0
 
-struct job {
-    struct job *next;
-    uv_work_t lookup; /* the user's name, on a thread: it may come from a directory service */
-    struct lbd_jobs *jobs;
-    uint32_t jobid, stepid;
-    uid_t uid;
-    char id[16], step[16];
-    char user[NAME_BYTES], account[NAME_BYTES], partition[NAME_BYTES], policy[NAME_BYTES];
-    bool looking, named, final, dropped;
-    int64_t heard_ns;
-    uint64_t scrapes_at_end;
-};
+static void free_job(struct job *job)
+{
+    json_decref(job->figures);
+    free(job);
+}
 
-struct lbd_jobs {
-    uv_loop_t *loop;
-    struct lbd_metrics *metrics;
-    struct job *first;
-    uint64_t scrapes;
-};
-
-/* Every metric of a job: its first two labels are jobid and stepid. */
-static const enum lbd_metric shown[] = {
-    LBD_M_LB_JOB_INFO,
-    LBD_M_LB_JOB_NODES,
-    LBD_M_LB_JOB_START_TIMESTAMP_SECONDS,
-    LBD_M_LB_JOB_LOAD_BALANCE_RATIO,
-    LBD_M_LB_JOB_PARALLEL_EFFICIENCY_RATIO,
-    LBD_M_LB_JOB_PERIOD_SECONDS,
-    LBD_M_LB_JOB_BLOCK_ITERATIONS,
-    LBD_M_LB_JOB_LOOPS_TOTAL,
-    LBD_M_LB_JOB_REDISTRIBUTIONS_TOTAL,
-    LBD_M_LB_JOB_REDISTRIBUTIONS_SKIPPED_TOTAL,
-    LBD_M_LB_JOB_MOVED_BYTES_TOTAL,
-    LBD_M_LB_JOB_MOVED_ITERATIONS_TOTAL,
-    LBD_M_LB_JOB_REDISTRIBUTION_SECONDS_TOTAL,
-    LBD_M_LB_JOB_BALANCER_CPU_SECONDS_TOTAL,
-    LBD_M_LB_JOB_SHARE_RATIO,
-    LBD_M_LB_JOB_RATE_ITERATIONS_PER_SECOND,
-    LBD_M_LB_JOB_ITERATIONS_TOTAL,
-    LBD_M_LB_JOB_COMPUTE_SECONDS_TOTAL,
-    LBD_M_LB_JOB_WAIT_SECONDS_TOTAL,
-};
-
-/* Metrics of a job that are one number of the message. */
-static const struct {
-    const char *key;
-    enum lbd_metric metric;
-} numbers[] = {
-    {"begun_s", LBD_M_LB_JOB_START_TIMESTAMP_SECONDS},
-    {"load_balance", LBD_M_LB_JOB_LOAD_BALANCE_RATIO},
-    {"efficiency", LBD_M_LB_JOB_PARALLEL_EFFICIENCY_RATIO},
-    {"period_s", LBD_M_LB_JOB_PERIOD_SECONDS},
-    {"block", LBD_M_LB_JOB_BLOCK_ITERATIONS},
-    {"loops", LBD_M_LB_JOB_LOOPS_TOTAL},
-    {"moved_bytes", LBD_M_LB_JOB_MOVED_BYTES_TOTAL},
-    {"moved_iterations", LBD_M_LB_JOB_MOVED_ITERATIONS_TOTAL},
-    {"moving_s", LBD_M_LB_JOB_REDISTRIBUTION_SECONDS_TOTAL},
-    {"balancer_cpu_s", LBD_M_LB_JOB_BALANCER_CPU_SECONDS_TOTAL},
-};
-
-/* Likewise of a host of a job. */
-static const struct {
-    const char *key;
-    enum lbd_metric metric;
-} host_numbers[] = {
-    {"share", LBD_M_LB_JOB_SHARE_RATIO},
-    {"rate", LBD_M_LB_JOB_RATE_ITERATIONS_PER_SECOND},
-    {"iterations", LBD_M_LB_JOB_ITERATIONS_TOTAL},
-    {"compute_s", LBD_M_LB_JOB_COMPUTE_SECONDS_TOTAL},
-    {"wait_s", LBD_M_LB_JOB_WAIT_SECONDS_TOTAL},
-};
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-int lbd_jobs_create(uv_loop_t *loop, struct lbd_metrics *metrics, struct lbd_jobs **ret)
+int lbd_jobs_create(uv_loop_t *loop, struct lbd_metrics *metrics, lbd_jobs_told *told, void *data,
+                    struct lbd_jobs **ret)
 {
     struct lbd_jobs *j = calloc(1, sizeof(*j));
 
@@ -103,6 +39,9 @@ int lbd_jobs_create(uv_loop_t *loop, struct lbd_metrics *metrics, struct lbd_job
         return -ENOMEM;
     j->loop = loop;
     j->metrics = metrics;
+    j->told = told;
+    j->data = data;
+    lbd_guard_init(&j->guard, UINT32_MAX, UINT32_MAX, RATE_HZ, BURST);
     *ret = j;
     return 0;
 }
@@ -115,7 +54,7 @@ void lbd_jobs_destroy(struct lbd_jobs *j)
         struct job *job = j->first;
 
         j->first = job->next;
-        free(job);
+        free_job(job);
     }
     free(j);
 }
@@ -136,18 +75,27 @@ static void look_up(uv_work_t *work)
     struct passwd pw, *found = NULL;
 
     if (getpwuid_r(job->uid, &pw, buf, sizeof(buf), &found) == 0 && found)
-        snprintf(job->user, sizeof(job->user), "%s", pw.pw_name);
+        lbx_text_clean(pw.pw_name, job->user, sizeof(job->user));
     else
         snprintf(job->user, sizeof(job->user), "%u", (unsigned)job->uid);
 }
 
-static void show_info(const struct job *job)
+/* Tell the controller; not before it is known whose job it is, and of its end only once. */
+static void tell(struct job *job, bool ended)
 {
-    const char *labels[] = {job->id,      job->step,      job->user,
-                            job->account, job->partition, job->policy};
+    struct lbd_jobs *j = job->jobs;
+    struct lbw_job *m = &j->message;
 
-    if (job->jobs->metrics && job->named && !job->dropped)
-        lbd_metrics_set(job->jobs->metrics, LBD_M_LB_JOB_INFO, labels, 1);
+    if (!j->told || job->looking || !job->figures || job->told_end)
+        return;
+    memset(m, 0, offsetof(struct lbw_job, host));
+    lbd_jobfigures_fill(job->figures, lbx_clock_wall_ns(), m);
+    m->ended = ended;
+    m->jobid = job->jobid;
+    m->stepid = job->stepid;
+    memcpy(m->user, job->user, sizeof(m->user));
+    job->told_end = ended;
+    j->told(j->data, m);
 }
 
 static void on_looked_up(uv_work_t *work, int status)
@@ -156,7 +104,9 @@ static void on_looked_up(uv_work_t *work, int status)
 
     job->looking = false;
     job->named = status == 0;
-    show_info(job);
+    lbd_job_show_info(job);
+    if (status == 0)
+        tell(job, job->final || job->dropped);
 }
 
 static struct job *find(struct lbd_jobs *j, uint32_t jobid, uint32_t stepid)
@@ -194,74 +144,13 @@ static size_t count_of(const struct lbd_jobs *j, uid_t uid)
     return n;
 }
 
-/* A finite number >= 0 of an object; false when there is none. */
-static bool get_number(const json_t *o, const char *key, double *ret)
-{
-    const json_t *v = json_object_get(o, key);
-
-    if (!json_is_number(v) || !isfinite(json_number_value(v)) || json_number_value(v) < 0)
-        return false;
-    *ret = json_number_value(v);
-    return true;
-}
-
-static void get_text(const json_t *o, const char *key, char ret[NAME_BYTES])
-{
-    const char *text = json_string_value(json_object_get(o, key));
-
-    snprintf(ret, NAME_BYTES, "%s", text ? text : "");
-}
-
-static void show_reasons(const struct job *job, const json_t *o, enum lbd_metric metric)
-{
-    static const char *const known[] = {"proportional", "dry",      "below_threshold",
-                                        "unprofitable", "filtered", "unstable"};
-    double value;
-
-    for (size_t i = 0; i < COUNT(known); i++)
-        if (get_number(o, known[i], &value))
-            lbd_metrics_set(job->jobs->metrics, metric,
-                            (const char *const[]){job->id, job->step, known[i]}, value);
-}
-
-static void show_hosts(const struct job *job, const json_t *hosts)
-{
-    size_t n = json_array_size(hosts);
-    double value;
-
-    lbd_metrics_set(job->jobs->metrics, LBD_M_LB_JOB_NODES,
-                    (const char *const[]){job->id, job->step}, (double)n);
-    for (size_t i = 0; i < n && i < LBD_JOBS_HOSTS_MAX; i++) {
-        const json_t *h = json_array_get(hosts, i);
-        const char *name = json_string_value(json_object_get(h, "host"));
-        const char *labels[] = {job->id, job->step, name};
-
-        for (size_t k = 0; name && k < COUNT(host_numbers); k++)
-            if (get_number(h, host_numbers[k].key, &value))
-                lbd_metrics_set(job->jobs->metrics, host_numbers[k].metric, labels, value);
-    }
-}
-
-static void show(const struct job *job, const json_t *o)
-{
-    double value;
-
-    if (!job->jobs->metrics)
-        return;
-    for (size_t i = 0; i < COUNT(numbers); i++)
-        if (get_number(o, numbers[i].key, &value))
-            lbd_metrics_set(job->jobs->metrics, numbers[i].metric,
-                            (const char *const[]){job->id, job->step}, value);
-    show_reasons(job, json_object_get(o, "moved"), LBD_M_LB_JOB_REDISTRIBUTIONS_TOTAL);
-    show_reasons(job, json_object_get(o, "skipped"), LBD_M_LB_JOB_REDISTRIBUTIONS_SKIPPED_TOTAL);
-    show_hosts(job, json_object_get(o, "hosts"));
-}
-
 static int take(struct lbd_jobs *j, uid_t uid, uint32_t jobid, uint32_t stepid, const json_t *o,
                 int64_t now_ns, struct lbx_error *err)
 {
     struct job *job = find(j, jobid, stepid);
 
+    if (!job && count_of(j, uid) >= LBD_JOBS_PER_USER_MAX)
+        lbd_jobs_refused(j, LBD_JOBS_TOO_MANY);
     if (!job && count_of(j, uid) >= LBD_JOBS_PER_USER_MAX)
         return lbx_error_set(err, -EDQUOT, "job figures: more than %d jobs of uid %u",
                              LBD_JOBS_PER_USER_MAX, (unsigned)uid);
@@ -269,9 +158,9 @@ static int take(struct lbd_jobs *j, uid_t uid, uint32_t jobid, uint32_t stepid, 
         job = add(j, uid, jobid, stepid);
         if (!job)
             return lbx_error_set(err, -ENOMEM, "job figures: no memory");
-        get_text(o, "policy", job->policy);
-        get_text(o, "account", job->account);
-        get_text(o, "partition", job->partition);
+        lbd_jobfigures_text(o, "policy", job->policy);
+        lbd_jobfigures_text(o, "account", job->account);
+        lbd_jobfigures_text(o, "partition", job->partition);
         job->looking = uv_queue_work(j->loop, &job->lookup, look_up, on_looked_up) == 0;
     }
     job->heard_ns = now_ns;
@@ -279,22 +168,54 @@ static int take(struct lbd_jobs *j, uid_t uid, uint32_t jobid, uint32_t stepid, 
         job->final = true;
         job->scrapes_at_end = j->scrapes;
     }
-    show(job, o);
+    json_decref(job->figures);
+    job->figures = json_incref((json_t *)(uintptr_t)o);
+    lbd_job_show(job, o);
+    tell(job, job->final);
     return 0;
+}
+
+void lbd_jobs_refused(struct lbd_jobs *j, enum lbd_jobs_refusal why)
+{
+    j->stats.refused[why]++;
+}
+
+void lbd_jobs_stats(const struct lbd_jobs *j, struct lbd_jobs_stats *ret)
+{
+    *ret = j->stats;
+    ret->jobs = lbd_jobs_count(j);
+}
+
+static bool may_speak(struct lbd_jobs *j, uid_t uid, int64_t now_ns)
+{
+    if (!lbd_guard_enter(&j->guard, uid, now_ns)) /* counts connections: here each message is one */
+        return false;
+    lbd_guard_leave(&j->guard, uid);
+    return lbd_guard_message(&j->guard, uid, now_ns);
 }
 
 int lbd_jobs_take(struct lbd_jobs *j, uid_t uid, uint32_t jobid, uint32_t stepid, const char *json,
                   int64_t now_ns, struct lbx_error *err)
 {
     json_error_t why;
-    json_t *o = json_loads(json, JSON_REJECT_DUPLICATES, &why);
+    json_t *o;
     int rc;
 
+    j->stats.messages++;
+    if (!may_speak(j, uid, now_ns)) {
+        lbd_jobs_refused(j, LBD_JOBS_RATE);
+        return lbx_error_set(err, -EBUSY, "job figures: more than %d messages a second of uid %u",
+                             (int)RATE_HZ, (unsigned)uid);
+    }
+    o = json_loads(json, JSON_REJECT_DUPLICATES, &why);
+    if (!o)
+        lbd_jobs_refused(j, LBD_JOBS_GARBAGE);
     if (!o)
         return lbx_error_set(err, -EINVAL, "job figures: %s at byte %d", why.text, why.position);
     if (!json_is_object(o) || !json_is_string(json_object_get(o, "policy")) ||
         !json_is_array(json_object_get(o, "hosts"))) {
         json_decref(o);
+        lbd_jobs_refused(j, LBD_JOBS_GARBAGE);
         return lbx_error_set(err, -EINVAL,
                              "job figures: an object with policy and hosts is needed");
     }
@@ -320,15 +241,14 @@ void lbd_jobs_expire(struct lbd_jobs *j, uint64_t scrapes, int64_t now_ns)
 
         if (!job->dropped && is_over(job, scrapes, now_ns)) {
             job->dropped = true;
-            for (size_t i = 0; j->metrics && i < COUNT(shown); i++)
-                lbd_metrics_drop(j->metrics, shown[i], (const char *const[]){job->id, job->step},
-                                 2);
+            tell(job, true); /* when its balancer was killed: as far as was heard */
+            lbd_job_hide(job);
         }
         if (!job->dropped || job->looking) {
             at = &job->next;
             continue;
         }
         *at = job->next;
-        free(job);
+        free_job(job);
     }
 }

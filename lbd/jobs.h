@@ -12,20 +12,41 @@
 
 #include "common/error.h"
 #include "lbd/metrics/metrics.h"
+#include "wire/job.h"
 
 #define LBD_JOBS_PER_USER_MAX 64
 #define LBD_JOBS_HOSTS_MAX 256 /* of one job; what is told of more is left out */
 
+#define LBD_JOBS_SERIES_PER_USER_MAX 2048 /* beyond: hosts of its jobs are not shown one by one */
+
+/* Why a message, or a part of it, was not taken. */
+enum lbd_jobs_refusal {
+    LBD_JOBS_STRANGER, /* the sender belongs to no step of this host */
+    LBD_JOBS_GARBAGE,
+    LBD_JOBS_TOO_MANY, /* jobs of this user */
+    LBD_JOBS_SERIES,   /* taken, but without some of its hosts */
+    LBD_JOBS_RATE,
+    LBD_JOBS_REFUSALS
+};
+
+struct lbd_jobs_stats {
+    size_t jobs;
+    uint64_t messages, refused[LBD_JOBS_REFUSALS];
+};
+
 struct lbd_jobs;
 
-/* metrics: borrowed; NULL: nothing is shown.  Returns 0 or -ENOMEM. */
-int lbd_jobs_create(uv_loop_t *loop, struct lbd_metrics *metrics, struct lbd_jobs **ret)
-    __attribute__((warn_unused_result));
+/* A job's newest figures, for the controller: while it runs and, exactly once, when it has ended.  job: borrowed. */
+typedef void lbd_jobs_told(void *data, const struct lbw_job *job);
+
+/* metrics: borrowed; NULL: nothing is shown.  told: may be NULL.  Returns 0 or -ENOMEM. */
+int lbd_jobs_create(uv_loop_t *loop, struct lbd_metrics *metrics, lbd_jobs_told *told, void *data,
+                    struct lbd_jobs **ret) __attribute__((warn_unused_result));
 void lbd_jobs_destroy(struct lbd_jobs *j); /* after the loop has run out; NULL is fine */
 
 /*
  * Take a message.  Everything in it is the user's word: numbers are checked, names are only ever values of labels.
- * Returns 0, -EINVAL (no such figures), -EDQUOT (too many jobs of this user), -ENOMEM, with a text.
+ * Returns 0, -EINVAL (no such figures), -EDQUOT (too many jobs of this user), -EBUSY (too many messages), -ENOMEM, with a text.
  */
 int lbd_jobs_take(struct lbd_jobs *j, uid_t uid, uint32_t jobid, uint32_t stepid, const char *json,
                   int64_t now_ns, struct lbx_error *err) __attribute__((warn_unused_result));
@@ -33,6 +54,10 @@ int lbd_jobs_take(struct lbd_jobs *j, uid_t uid, uint32_t jobid, uint32_t stepid
 /* Forget what has ended or fallen silent.  scrapes[in]: pages given out so far. */
 void lbd_jobs_expire(struct lbd_jobs *j, uint64_t scrapes, int64_t now_ns);
 
+/* Count a refusal that was decided elsewhere. */
+void lbd_jobs_refused(struct lbd_jobs *j, enum lbd_jobs_refusal why);
+
 size_t lbd_jobs_count(const struct lbd_jobs *j);
+void lbd_jobs_stats(const struct lbd_jobs *j, struct lbd_jobs_stats *ret);
 
 #endif

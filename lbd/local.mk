@@ -5,10 +5,11 @@ liblbd_la_SOURCES = \
 	lbd/conf.c lbd/conf.h \
 	lbd/conn.c lbd/conn.h \
 	lbd/daemon.c lbd/daemon.h \
+	lbd/jobfigures.c lbd/jobfigures.h \
 	lbd/expose.c lbd/expose.h \
 	lbd/guard.c lbd/guard.h \
 	lbd/jitter.c lbd/jitter.h \
-	lbd/jobs.c lbd/jobs.h \
+	lbd/jobs.c lbd/jobs.h lbd/jobs_impl.h lbd/jobs_show.c \
 	lbd/listener.c lbd/listener.h \
 	lbd/local_server.c lbd/local_server.h \
 	lbd/notify.c lbd/notify.h \
@@ -18,8 +19,10 @@ liblbd_la_SOURCES = \
 	lbd/munge.c lbd/munge.h \
 	lbd/controller/controller.c lbd/controller/controller.h \
 	lbd/controller/db.c lbd/controller/db.h \
+	lbd/controller/finished.c lbd/controller/finished.h \
 	lbd/controller/migrations.h \
 	lbd/controller/prove.c lbd/controller/prove.h \
+	lbd/controller/running.c lbd/controller/running.h \
 	lbd/controller/sessions.c lbd/controller/sessions.h \
 	lbd/controller/store.c lbd/controller/store.h lbd/controller/store_impl.h \
 	lbd/controller/writer.c \

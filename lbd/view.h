@@ -7,6 +7,7 @@
 
 #include "common/policyconf.h"
 #include "lbd/controller/controller.h"
+#include "lbd/jobs.h"
 #include "lbd/local_server.h"
 #include "lbd/node/node.h"
 #include "lbd/node/uplink.h"
@@ -23,7 +24,7 @@ struct lbd_view {
     const struct lbd_local_server *server;
     int64_t started_wall_ns;
     uint64_t reload_failures;
-    uint64_t job_messages;
+    const struct lbd_jobs *jobs;
 };
 
 #endif

@@ -96,6 +96,8 @@ static size_t check_message(const struct lbw_node_msg *msg)
         return memchr(msg->u.credential, 0, sizeof(msg->u.credential)) ? 3 : 0;
     case LBW_N_REPORT:
         return is_valid_report(&msg->u.report) ? 2 + REPORT_FIELDS : 0;
+    case LBW_N_JOB:
+        return lbw_job_valid(&msg->u.job) ? 2 + lbw_job_fields(&msg->u.job) : 0;
     case LBW_N_RANK:
         return lbw_hosts_valid(&msg->u.hosts) ? 2 + lbw_hosts_fields(&msg->u.hosts) : 0;
     }
@@ -119,6 +121,9 @@ int lbw_node_encode(const struct lbw_node_msg *msg, struct lbx_buf *out)
         break;
     case LBW_N_REPORT:
         write_report(&w, &msg->u.report);
+        break;
+    case LBW_N_JOB:
+        lbw_job_write(&w, &msg->u.job);
         break;
     case LBW_N_ACK:
         lbw_write_u64(&w, msg->u.acked_seq);
@@ -147,6 +152,9 @@ int lbw_node_decode(const uint8_t *body, size_t n, struct lbw_node_msg *ret_msg)
         break;
     case LBW_N_REPORT:
         read_report(&r, &ret_msg->u.report);
+        break;
+    case LBW_N_JOB:
+        lbw_job_read(&r, &ret_msg->u.job);
         break;
     case LBW_N_ACK:
         ret_msg->u.acked_seq = lbw_read_u64(&r, UINT64_MAX);

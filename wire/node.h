@@ -4,7 +4,7 @@
  *   controller -> node: CHALLENGE              plain frame
  *   node -> controller: HELLO                  plain frame, a MUNGE credential over an lbw_node_proof
  *   both: the proof of common/auth.h with the session key, bound to the nonce
- *   node -> controller: REPORT ...             keyed frames from here on
+ *   node -> controller: REPORT, JOB ...        keyed frames from here on
  *   controller -> node: ACK ..., RANK ...
  * Flat messages (wire/flat.h): first field the protocol version, then the type, then the fields in the order given here.
  */
@@ -16,6 +16,7 @@
 
 #include "common/buf.h"
 #include "common/frame.h"
+#include "wire/job.h"
 #include "wire/local.h"
 
 #define LBW_NODE_VERSION 1
@@ -30,6 +31,7 @@ enum lbw_node_type {
     LBW_N_CHALLENGE = 1,
     LBW_N_HELLO,
     LBW_N_REPORT,
+    LBW_N_JOB = 8,
     LBW_N_ACK = 32,
     LBW_N_RANK,
 };
@@ -59,6 +61,7 @@ struct lbw_node_msg {
         uint8_t nonce[LBW_NODE_NONCE_BYTES];      /* CHALLENGE */
         char credential[LBW_NODE_CREDENTIAL_MAX]; /* HELLO */
         struct lbw_node_report report;            /* REPORT */
+        struct lbw_job job;                       /* JOB */
         uint64_t acked_seq;                       /* ACK: all up to this one are on disk */
         struct lbw_local_hosts hosts;             /* RANK */
     } u;

@@ -175,7 +175,7 @@ NODE = variable('node', 'Host', 'label_values(lbd_host_cpus{cluster="$cluster"},
 NODES = variable('node', 'Hosts', 'label_values(lbd_build_info{cluster="$cluster"}, node)', multi=True)
 JOB = variable('jobid', 'Job', 'label_values(lb_job_info{cluster="$cluster"}, jobid)')
 STEP = variable('stepid', 'Step', 'label_values(lb_job_info{cluster="$cluster", jobid="$jobid"}, stepid)', multi=True)
-POLICY = variable('policy', 'Policy', 'label_values(lbd_placements_total{cluster="$cluster"}, policy)', multi=True)
+POLICY = variable('policy', 'Policy', 'label_values(lbd_jobs_finished_total{cluster="$cluster"}, policy)', multi=True)
 
 
 def to(uid, title, **variables):

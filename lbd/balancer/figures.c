@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/text.h"
 #include "lbd/balancer/loops.h"
 #include "wire/local.h"
 
 #define FIRST_MS 1000
 #define EVERY_MS 5000
 #define ASK_NS (40 * LBX_NS_PER_MS)
+#define NAME_BYTES 256
 #define HOSTS_MAX 256 /* of larger jobs only so many hosts are told one by one */
 
 struct lbd_figures {
@@ -92,17 +94,20 @@ static json_t *pack_hosts(const struct host *host, size_t n, double *ret_efficie
     return list;
 }
 
-static const char *env_or_empty(const char *name)
+/* A name of Slurm's, as UTF-8: JSON takes nothing else. */
+static const char *env_text(const char *name, char ret[NAME_BYTES])
 {
     const char *value = getenv(name);
 
-    return value ? value : "";
+    lbx_text_clean(value ? value : "", ret, NAME_BYTES);
+    return ret;
 }
 
 static json_t *pack(const struct lbd_figures *f)
 {
     struct lbd_loops_stats s;
     struct host *host;
+    char account[NAME_BYTES], partition[NAME_BYTES];
     double efficiency;
     json_t *hosts, *o;
     size_t n;
@@ -113,14 +118,15 @@ static json_t *pack(const struct lbd_figures *f)
     free(host);
     lbd_loops_stats(lbd_job_loops(f->job), &s);
     o = json_pack("{s:s, s:s, s:s, s:f, s:b, s:I, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:f, s:f}",
-                  "policy", f->policy, "account", env_or_empty("SLURM_JOB_ACCOUNT"), "partition",
-                  env_or_empty("SLURM_JOB_PARTITION"), "begun_s", f->begun_s, "final", f->finishing,
-                  "ranks", (json_int_t)lbd_job_ranks(f->job), "load_balance", s.load_balance_ratio,
-                  "efficiency", efficiency, "period_s", (double)s.period_ns / 1e9, "block",
-                  s.chunk_iterations, "loops", (json_int_t)s.loops, "moved_bytes",
-                  (json_int_t)s.moved_bytes, "moved_iterations", (json_int_t)s.moved_iterations,
-                  "moving_s", (double)s.moving_ns / 1e9, "balancer_cpu_s",
-                  (double)lbx_clock_process_cpu_ns() / 1e9);
+                  "policy", f->policy, "account", env_text("SLURM_JOB_ACCOUNT", account),
+                  "partition", env_text("SLURM_JOB_PARTITION", partition), "begun_s", f->begun_s,
+                  "final", f->finishing, "ranks", (json_int_t)lbd_job_ranks(f->job), "load_balance",
+                  s.load_balance_ratio, "efficiency", efficiency, "period_s",
+                  (double)s.period_ns / 1e9, "block", s.chunk_iterations, "loops",
+                  (json_int_t)s.loops, "moved_bytes", (json_int_t)s.moved_bytes, "moved_iterations",
+                  (json_int_t)s.moved_iterations, "moving_s", (double)s.moving_ns / 1e9,
+                  "balancer_cpu_s", (double)lbx_clock_process_cpu_ns() / 1e9);
+    json_object_set_new(o, "saved_s", json_real(s.saved_s));
     if (!o) {
         json_decref(hosts);
         return NULL;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,13 @@
 
 #define LOOPS_MAX 4096 /* open at a time: what a rank's OPENs may make us allocate */
 
+/* What its ranks said when they closed a loop. */
+struct saved {
+    double iterations;           /* of all */
+    double slowest_ns, taken_ns; /* largest time for an iteration; longest time in the loop */
+    uint32_t idle;               /* ranks that had no iteration: how fast they are was not seen */
+};
+
 struct loop {
     uint32_t id;
     char name[LBW_NAME_MAX];
@@ -21,6 +29,7 @@ struct loop {
     struct lbw_open *open; /* [nranks] as each rank last told */
     bool *opened, *joined; /* [nranks] */
     uint32_t nopened, nclosed;
+    struct saved saved;
     struct lbp_balance *balance; /* from the first report on */
     struct lbp_stepped *stepped; /* instead, for a stepped loop: when all have opened it */
     struct loop *next;
@@ -175,6 +184,10 @@ static void remove_loop(struct lbd_loops *l, struct loop *p)
     *at = p->next;
     l->nloops--;
     add_stats(p, &l->stats);
+    if (p->saved.idle == 0) /* in core seconds: n ranks would each have taken their share's time */
+        l->stats.saved_s +=
+            (p->saved.slowest_ns * p->saved.iterations - p->saved.taken_ns * l->config.nranks) /
+            1e9;
     if (l->last == p)
         l->last = NULL;
     free_loop(p);
@@ -370,6 +383,22 @@ static int take_step(struct lbd_loops *l, uint32_t rank, const struct lbw_step *
     return lbd_steps_take(&l->config, p->stepped, rank, m, now_ns, err);
 }
 
+/*
+ * With equal blocks the loop would have taken as long as the rank that is slowest at an iteration takes for its share of all.
+ * That iterations cost the same wherever they are is assumed.
+ */
+static void estimate_saved(struct saved *s, const struct lbw_close *m)
+{
+    double taken_ns = (double)m->compute_ns + (double)m->wait_ns + (double)m->library_ns;
+
+    s->iterations += (double)m->iterations;
+    s->taken_ns = fmax(s->taken_ns, taken_ns);
+    if (m->iterations > 0)
+        s->slowest_ns = fmax(s->slowest_ns, (double)m->compute_ns / (double)m->iterations);
+    else
+        s->idle++;
+}
+
 static int take_close(struct lbd_loops *l, uint32_t rank, const struct lbw_close *m,
                       struct lbx_error *err)
 {
@@ -379,6 +408,7 @@ static int take_close(struct lbd_loops *l, uint32_t rank, const struct lbw_close
         return lbx_error_set(err, -EPROTO, "rank %" PRIu32 " closes a loop that is not open", rank);
     p->opened[rank] = false;
     p->nopened--;
+    estimate_saved(&p->saved, m);
     if (++p->nclosed == l->config.nranks)
         remove_loop(l, p);
     return 0;

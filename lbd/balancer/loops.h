@@ -48,6 +48,8 @@ struct lbd_loops_stats {
     int64_t loops;
     int64_t decisions[LBP_REASONS];
     int64_t moved_iterations, moved_bytes, moving_ns;
+    double
+        saved_s; /* core seconds: against equal blocks for all ranks; of loops that all have closed */
     double load_balance_ratio; /* of the loop reported last */
     int64_t period_ns, chunk_ns;
     double chunk_iterations;

@@ -32,6 +32,8 @@ struct lbd_controller {
     int64_t sent_ns;  /* when the ranking was sent last */
     uint64_t dropped; /* of the store, as last seen */
     uint64_t reports;
+    struct lbd_finished finished;
+    struct lbd_running running;
     bool stopped;
 };
 
@@ -242,6 +244,7 @@ void lbd_controller_destroy(struct lbd_controller *c)
     if (!c)
         return;
     lbd_sessions_destroy(c->sessions);
+    lbd_running_fini(&c->running);
     free(c->host);
     free(c);
 }
@@ -322,6 +325,31 @@ uint64_t lbd_controller_report(struct lbd_controller *c, uint32_t index,
         put_host(c, index);
     rank_soon(c);
     return lbd_store_put_report(c->store, index, h->at_s, report);
+}
+
+uint64_t lbd_controller_job(struct lbd_controller *c, uint32_t index, const struct lbw_job *job)
+{
+    struct lbd_host *h = &c->host[index];
+
+    if (!c->store || (job->seq > 0 && job->seq <= h->last_seq))
+        return 0;
+    lbd_running_take(&c->running, index, job, lbx_clock_mono_ns());
+    if (!job->ended)
+        return 0;
+    h->last_seq = job->seq;
+    lbd_finished_add(&c->finished, job);
+    return 0;
+}
+
+const struct lbd_running *lbd_controller_running(struct lbd_controller *c)
+{
+    lbd_running_expire(&c->running, lbx_clock_mono_ns());
+    return &c->running;
+}
+
+const struct lbd_finished *lbd_controller_finished(const struct lbd_controller *c)
+{
+    return &c->finished;
 }
 
 const struct lbd_host *lbd_controller_hosts(const struct lbd_controller *c, size_t *ret_n)

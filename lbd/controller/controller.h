@@ -11,6 +11,8 @@
 #include <uv.h>
 
 #include "common/error.h"
+#include "lbd/controller/finished.h"
+#include "lbd/controller/running.h"
 #include "lbd/controller/store.h"
 #include "lbd/ranking.h"
 #include "policy/index.h"
@@ -66,6 +68,13 @@ void lbd_controller_leave(struct lbd_controller *c, uint32_t index, const char *
 /* A report of a joined host.  Returns the store's ticket; 0 for one that was had already. */
 uint64_t lbd_controller_report(struct lbd_controller *c, uint32_t index,
                                const struct lbw_node_report *report);
+
+/* Likewise the figures of a job step whose balancer is there. */
+uint64_t lbd_controller_job(struct lbd_controller *c, uint32_t index, const struct lbw_job *job);
+
+/* The jobs that run, and what has become of the others; borrowed. */
+const struct lbd_running *lbd_controller_running(struct lbd_controller *c);
+const struct lbd_finished *lbd_controller_finished(const struct lbd_controller *c);
 
 /* Borrowed until the next call of join. */
 const struct lbd_host *lbd_controller_hosts(const struct lbd_controller *c, size_t *ret_n);

@@ -220,6 +220,19 @@ static int take_report(struct session *s)
     return 0;
 }
 
+static int take_job(struct session *s)
+{
+    uint64_t seq = s->all->msg.u.job.seq;
+    uint64_t ticket = lbd_controller_job(s->all->controller, s->host, &s->all->msg.u.job);
+
+    if (seq == 0)
+        return 0;
+    if (s->nwaiting == WAITING_MAX)
+        return -ENOBUFS;
+    s->waiting[(s->first_waiting + s->nwaiting++) % WAITING_MAX] = (struct waiting){seq, ticket};
+    return 0;
+}
+
 static int on_frame(struct lbd_conn *conn, const uint8_t *body, size_t n)
 {
     struct session *s = conn->data;
@@ -230,6 +243,8 @@ static int on_frame(struct lbd_conn *conn, const uint8_t *body, size_t n)
         return take_hello(s);
     if (s->state == READY && s->all->msg.type == LBW_N_REPORT)
         return take_report(s);
+    if (s->state == READY && s->all->msg.type == LBW_N_JOB)
+        return take_job(s);
     return -EPROTO;
 }
 

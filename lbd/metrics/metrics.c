@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
+
 /* Escaped values take twice their bytes at most; the names are ours and short. */
 #define LABELS_ROOM (LBD_METRIC_LABELS_MAX * (2 * LBD_METRIC_VALUE_MAX + 64))
 
@@ -57,41 +59,23 @@ void lbd_metrics_destroy(struct lbd_metrics *m)
     free(m);
 }
 
-/* Bytes of the UTF-8 character at s, 0 when it is none. */
-static size_t utf8_length(const unsigned char *s)
-{
-    size_t n = s[0] < 0x80                   ? 1
-               : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-               : (s[0] & 0xf0) == 0xe0       ? 3
-               : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                             : 0;
-
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0; /* overlong, surrogates, beyond the last character */
-    return n;
-}
-
 /* One label's value, escaped; returns where it ends. */
 static char *escape(char *out, const char *value)
 {
-    const unsigned char *s = (const unsigned char *)value, *end = s + LBD_METRIC_VALUE_MAX;
+    const char *s = value, *end = s + LBD_METRIC_VALUE_MAX;
 
     while (*s) {
-        size_t n = utf8_length(s);
+        size_t n = lbx_text_utf8(s);
 
         if (s + (n ? n : 1) > end)
             break;
         if (*s == '\\' || *s == '"') {
             *out++ = '\\';
-            *out++ = (char)*s;
+            *out++ = *s;
         } else if (*s == '\n') {
             *out++ = '\\';
             *out++ = 'n';
-        } else if (n == 0 || *s < 0x20 || *s == 0x7f) {
+        } else if (n == 0 || (unsigned char)*s < 0x20 || *s == 0x7f) {
             *out++ = '?';
         } else {
             memcpy(out, s, n);

@@ -22,8 +22,10 @@
 #define OUT_BYTES ((size_t)1 << 20)
 
 struct kept {
-    struct lbw_node_report report;
+    uint64_t seq;
     int64_t at_ns;
+    struct lbw_job *job; /* owned; NULL: it is a report */
+    struct lbw_node_report report;
 };
 
 struct lbd_uplink {
@@ -64,6 +66,29 @@ static void retry_later(struct lbd_uplink *u)
     u->wait_ns = u->wait_ns * 2 > RETRY_MOST_NS ? RETRY_MOST_NS : u->wait_ns * 2;
 }
 
+static void fill_message(const struct kept *k, int64_t now_ns, struct lbw_node_msg *msg)
+{
+    if (k->job) {
+        msg->type = LBW_N_JOB;
+        memcpy(&msg->u.job, k->job, lbw_job_bytes(k->job));
+        msg->u.job.seq = k->seq;
+        msg->u.job.age_ns += now_ns - k->at_ns;
+        return;
+    }
+    msg->type = LBW_N_REPORT;
+    msg->u.report = k->report;
+    msg->u.report.seq = k->seq;
+    msg->u.report.age_ns = now_ns - k->at_ns;
+    msg->u.report.bench_age_ns += now_ns - k->at_ns;
+}
+
+static void send_now(struct lbd_uplink *u)
+{
+    lbx_buf_consume(&u->body, lbx_buf_len(&u->body));
+    if (lbw_node_encode(&u->msg, &u->body) == 0)
+        (void)lbd_conn_send(&u->conn, lbx_buf_data(&u->body), lbx_buf_len(&u->body));
+}
+
 /* Send what has not been sent in this connection. */
 static void send_pending(struct lbd_uplink *u)
 {
@@ -72,24 +97,25 @@ static void send_pending(struct lbd_uplink *u)
     for (unsigned i = 0; i < u->n && u->open && !u->conn.closing; i++) {
         const struct kept *k = &u->ring[(u->first + i) % LBD_UPLINK_RING];
 
-        if (k->report.seq <= u->sent_seq)
+        if (k->seq <= u->sent_seq)
             continue;
-        u->msg.type = LBW_N_REPORT;
-        u->msg.u.report = k->report;
-        u->msg.u.report.age_ns = now_ns - k->at_ns;
-        u->msg.u.report.bench_age_ns += now_ns - k->at_ns;
-        lbx_buf_consume(&u->body, lbx_buf_len(&u->body));
-        if (lbw_node_encode(&u->msg, &u->body) == 0)
-            (void)lbd_conn_send(&u->conn, lbx_buf_data(&u->body), lbx_buf_len(&u->body));
-        u->sent_seq = k->report.seq;
+        fill_message(k, now_ns, &u->msg);
+        send_now(u);
+        u->sent_seq = k->seq;
     }
+}
+
+static void drop_first(struct lbd_uplink *u)
+{
+    free(u->ring[u->first].job);
+    u->first = (u->first + 1) % LBD_UPLINK_RING;
+    u->n--;
 }
 
 static void drop_acknowledged(struct lbd_uplink *u, uint64_t seq)
 {
-    while (u->n > 0 && u->ring[u->first].report.seq <= seq) {
-        u->first = (u->first + 1) % LBD_UPLINK_RING;
-        u->n--;
+    while (u->n > 0 && u->ring[u->first].seq <= seq) {
+        drop_first(u);
         u->stats.acknowledged++;
     }
 }
@@ -213,13 +239,15 @@ void lbd_uplink_destroy(struct lbd_uplink *u)
     if (!u)
         return;
     lbx_buf_fini(&u->body);
+    while (u->n > 0)
+        drop_first(u);
     free(u->ring);
     free(u);
 }
 
-void lbd_uplink_report(struct lbd_uplink *u, const struct lbw_node_report *report)
+/* A place at the end of the ring, numbered and stamped; NULL: out of memory. */
+static struct kept *keep(struct lbd_uplink *u)
 {
-    int64_t now_ns = lbx_clock_mono_ns();
     struct kept *k;
 
     if (!u->ring)
@@ -227,15 +255,50 @@ void lbd_uplink_report(struct lbd_uplink *u, const struct lbw_node_report *repor
     if (!u->ring || u->n == LBD_UPLINK_RING)
         u->stats.dropped++;
     if (!u->ring)
-        return;
-    if (u->n == LBD_UPLINK_RING) {
-        u->first = (u->first + 1) % LBD_UPLINK_RING;
-        u->n--;
-    }
+        return NULL;
+    if (u->n == LBD_UPLINK_RING)
+        drop_first(u);
     k = &u->ring[(u->first + u->n++) % LBD_UPLINK_RING];
+    k->seq = u->next_seq++;
+    k->at_ns = lbx_clock_mono_ns();
+    k->job = NULL;
+    return k;
+}
+
+void lbd_uplink_job(struct lbd_uplink *u, const struct lbw_job *job)
+{
+    size_t n = lbw_job_bytes(job);
+    struct lbw_job *copy;
+    struct kept *k;
+
+    if (!job->ended) { /* newer figures come soon: these are not worth keeping */
+        if (u->open && !u->conn.closing) {
+            u->msg.type = LBW_N_JOB;
+            memcpy(&u->msg.u.job, job, n);
+            u->msg.u.job.seq = 0;
+            send_now(u);
+        }
+        return;
+    }
+    copy = malloc(n);
+    k = copy ? keep(u) : NULL;
+    if (!k) {
+        free(copy);
+        return;
+    }
+    memcpy(copy, job, n);
+    k->job = copy;
+    send_pending(u);
+}
+
+void lbd_uplink_report(struct lbd_uplink *u, const struct lbw_node_report *report)
+{
+    int64_t now_ns = lbx_clock_mono_ns();
+    struct kept *k = keep(u);
+
+    if (!k)
+        return;
     k->report = *report;
-    k->report.seq = u->next_seq++;
-    k->at_ns = now_ns;
     if (u->open && now_ns - u->heard_ns > SILENT_NS)
         lbd_conn_close(&u->conn, -ETIMEDOUT);
     else

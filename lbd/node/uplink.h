@@ -14,7 +14,7 @@
 #include "lbd/ranking.h"
 #include "wire/node.h"
 
-#define LBD_UPLINK_RING 360 /* reports kept: an hour at 10 s; the oldest are dropped */
+#define LBD_UPLINK_RING 360 /* reports and jobs kept: an hour at 10 s; the oldest are dropped */
 
 struct lbd_uplink_stats {
     bool connected;
@@ -32,8 +32,9 @@ int lbd_uplink_create(uv_loop_t *loop, const struct lbd_address *controller, con
 void lbd_uplink_stop(struct lbd_uplink *u);
 void lbd_uplink_destroy(struct lbd_uplink *u); /* after the loop has ended; NULL is fine */
 
-/* A report to be sent; numbered here, copied. */
+/* A report, or a step that has ended, to be sent; numbered here, copied. */
 void lbd_uplink_report(struct lbd_uplink *u, const struct lbw_node_report *report);
+void lbd_uplink_job(struct lbd_uplink *u, const struct lbw_job *job);
 
 void lbd_uplink_stats(const struct lbd_uplink *u, struct lbd_uplink_stats *ret);
 

@@ -30,6 +30,11 @@ else
   skip "promtool finds nothing wrong with the page" "no promtool"
 fi
 wait
+# The controller has heard of its end from the lbd beside its balancer.
+of_head() { page head >"$tap_tmp/head"; grep -q '^lbd_jobs_finished_total{policy="auto"} 1$' "$tap_tmp/head"; }
+ok "the controller counts it as finished" wait_for 30 of_head
+like "$(cat "$tap_tmp/head")" 'lbd_job_final_load_balance_ratio_count\{policy="auto"\} 1' "with its balance at the end"
+like "$(cat "$tap_tmp/head")" 'lbd_saved_core_seconds_total\{policy="auto"\} [0-9]' "and what was saved"
 like "$(cat "$tap_tmp/job")" 'missing=0 duplicated=0' "the job ends well"
 
 # A process that no slurmstepd started says that it is a job.
@@ -44,8 +49,10 @@ got=$(cluster on n1 python3 -c "
 import socket
 s = socket.socket(socket.AF_UNIX); s.settimeout(5); s.connect('/run/slurm-lb/lbd.sock')
 s.sendall(open('$(cluster dir)/shared/forged','rb').read()); print(s.recv(4000))" 2>&1)
+refused() { page n1 | grep -q '^lbd_job_messages_refused_total{reason="stranger"} 1$'; }
 like "$got" 'belongs to no step' "figures from outside a step are refused"
 
+ok "and counted" wait_for 10 refused
 leave() { page n1 >/dev/null; ! jobs >/dev/null; }
 ok "three scrapes later they are gone" wait_for 30 leave
 done_testing

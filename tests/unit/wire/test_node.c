@@ -35,6 +35,33 @@ static void fill_report(struct lbw_node_report *r)
     strcpy(r->model, "a \"processor\" \xff");
 }
 
+static void fill_job(struct lbw_job *j)
+{
+    *j = (struct lbw_job){.seq = 9,
+                          .age_ns = 5,
+                          .run_ns = 60000000000,
+                          .jobid = 4203,
+                          .hosts = 300,
+                          .ranks = 600,
+                          .load_balance = .97,
+                          .efficiency = .9,
+                          .compute_ns = INT64_MAX,
+                          .wait_ns = 7,
+                          .overhead_ns = 3,
+                          .saved_ns = -40,
+                          .moved_bytes = 1 << 20,
+                          .moved_iterations = 12,
+                          .ended = 1,
+                          .period_ns = 500000000,
+                          .loops = 3,
+                          .decisions = {1, 2, 3, 4, 5, 6},
+                          .nhost = 2,
+                          .host = {{"n1", .25, 10.5, 100, 50, 4}, {"n2", .75, 30, 300, 150, 3}}};
+    strcpy(j->user, "a \"user\" \xc3\xa4");
+    strcpy(j->account, "physics");
+    strcpy(j->policy, "auto");
+}
+
 static void make(enum lbw_node_type type)
 {
     memset(&msg, 0, sizeof(msg));
@@ -45,6 +72,8 @@ static void make(enum lbw_node_type type)
         strcpy(msg.u.credential, "MUNGE:abc:");
     else if (type == LBW_N_REPORT)
         fill_report(&msg.u.report);
+    else if (type == LBW_N_JOB)
+        fill_job(&msg.u.job);
     else if (type == LBW_N_ACK)
         msg.u.acked_seq = UINT64_MAX;
     else {
@@ -57,8 +86,8 @@ static void make(enum lbw_node_type type)
     }
 }
 
-static const enum lbw_node_type types[] = {LBW_N_CHALLENGE, LBW_N_HELLO, LBW_N_REPORT, LBW_N_ACK,
-                                           LBW_N_RANK};
+static const enum lbw_node_type types[] = {LBW_N_CHALLENGE, LBW_N_HELLO, LBW_N_REPORT,
+                                           LBW_N_JOB,       LBW_N_ACK,   LBW_N_RANK};
 #define NTYPES (sizeof(types) / sizeof(types[0]))
 
 static void encode(struct lbx_buf *b)
