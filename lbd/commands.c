@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "config.h"
+#include "lbd/node/kernel.h"
 
 #define DIGITS 6 /* of a number: more than is measured */
 
@@ -37,19 +38,42 @@ static json_t *make_rank(const struct lbd_view *v)
     return o;
 }
 
+static json_t *make_kernels(const struct lbw_node_report *r)
+{
+    json_t *list = json_object();
+
+    for (int i = 0; i < LBW_NODE_KERNELS; i++)
+        json_object_set_new(list, lbd_kernels[i].name,
+                            json_pack("{sf sf sf}", "core_hz", r->kernel_ops_hz[i], "all_cores_hz",
+                                      r->kernel_all_hz[i], "dispersion", r->kernel_dispersion[i]));
+    return list;
+}
+
 static json_t *make_host(const struct lbd_host *h, int64_t now_ns)
 {
     const struct lbw_node_report *r = &h->report;
+    json_t *o;
 
     if (!h->reported)
         return json_pack("{ss sb sn}", "host", h->name, "connected", h->connected, "age_s");
-    return json_pack(
+    o = json_pack(
         "{ss sb sf ss sf sf sf sf sf sf sf sf sf sf sI sI sI}", "host", h->name, "connected",
         h->connected, "age_s", to_s(now_ns - h->at_ns), "model", r->model, "cpus", r->cpus, "index",
         h->index, "hardware", r->hardware, "core_speed", r->core_speed, "capacity", r->capacity,
         "hardware_index_s", r->hardware_s, "workload_index", r->workload_ratio, "external_cpus",
         r->external_cpus, "busy_cpus", r->busy_cpus, "pressure", r->pressure_ratio, "users",
         (json_int_t)r->users, "terminals", (json_int_t)r->terminals, "tasks", (json_int_t)r->tasks);
+    json_object_update_new(
+        o, json_pack("{sf sf sf sf sI sI sI sI}", "fresh_tasks", r->fresh_tasks, "placed_cpus",
+                     r->placed_cpus, "steal_cpus", r->steal_cpus, "throttled", r->throttled_ratio,
+                     "running", (json_int_t)r->running, "packages", (json_int_t)r->packages,
+                     "cores", (json_int_t)r->cores, "numa_nodes", (json_int_t)r->numa_nodes));
+    if (r->slow_ratio > 0 && r->slow_ratio < 1)
+        json_object_set_new(o, "slow",
+                            json_pack("{ss sf}", "kernel", lbd_kernels[r->slow_kernel].name,
+                                      "ratio", r->slow_ratio));
+    json_object_set_new(o, "kernels", make_kernels(r));
+    return o;
 }
 
 static json_t *make_hosts(const struct lbd_view *v, struct lbx_error *err)
@@ -78,10 +102,17 @@ static json_t *make_node(const struct lbd_node *node)
     struct lbd_node_stats s;
 
     lbd_node_stats(node, &s);
-    return json_pack("{sb sf sf sf sf sI sI sI}", "measured", s.measured, "hardware",
-                     s.bench.hardware, "share", s.bench.share, "cpus", s.load.cpus, "external_cpus",
-                     s.external_cpus, "tasks", (json_int_t)s.tasks, "samples",
-                     (json_int_t)s.samples, "benchmarks", (json_int_t)s.bench_runs);
+    return json_pack(
+        "{sb sf sf sf sf sI sf sI sI sf sf sf sI s{sI sI sI sI sI} sb}", "measured", s.measured,
+        "hardware", s.bench.hardware, "share", s.bench.share, "cpus", s.load.cpus, "external_cpus",
+        s.external_cpus, "tasks", (json_int_t)s.tasks, "fresh_tasks", s.fresh_tasks, "samples",
+        (json_int_t)s.samples, "benchmarks", (json_int_t)s.bench_runs, "quantum_s",
+        (double)s.bench.quantum_ns / 1e9, "quota_period_s", (double)s.bench.quota_period_ns / 1e9,
+        "scaling", s.bench.scaling_ratio, "benchmark_cpus", (json_int_t)s.bench.ncpus, "topology",
+        "packages", (json_int_t)s.bench.topology.packages, "cores",
+        (json_int_t)s.bench.topology.cores, "threads", (json_int_t)s.bench.topology.threads,
+        "numa_nodes", (json_int_t)s.bench.topology.numa_nodes, "cache_bytes",
+        (json_int_t)s.bench.topology.cache_bytes, "slow", s.health.slow);
 }
 
 static json_t *make_uplink(const struct lbd_view *v)

@@ -61,7 +61,7 @@ static void expose_kernels(struct lbd_metrics *m, const struct lbd_node_stats *s
 {
     for (int i = 0; i < LBD_KERNELS; i++) {
         const char *name = lbd_kernels[i].name;
-        bool memory = lbd_kernels[i].memory_bytes > 0;
+        bool memory = lbd_kernels[i].least_bytes > 0;
 
         set1(m, LBD_M_BENCHMARK_RUNS_TOTAL, name, (double)s->bench_runs);
         lbd_metrics_set(m, LBD_M_BENCHMARK_FAILURES_TOTAL, (const char *const[]){name, "cancelled"},

@@ -29,6 +29,10 @@ liblbd_la_SOURCES = \
 	lbd/metrics/http.c lbd/metrics/http.h \
 	lbd/metrics/metrics.c lbd/metrics/metrics.h \
 	lbd/node/bench.c lbd/node/bench.h \
+	lbd/node/health.c lbd/node/health.h \
+	lbd/node/quantum.c lbd/node/quantum.h \
+	lbd/node/topology.c lbd/node/topology.h \
+	lbd/node/worker.c lbd/node/worker.h \
 	lbd/node/busy.c lbd/node/busy.h \
 	lbd/node/cgroup.c lbd/node/cgroup.h \
 	lbd/node/dial.c lbd/node/dial.h \
@@ -42,8 +46,8 @@ liblbd_la_SOURCES = \
 	lbd/node/uplink.c lbd/node/uplink.h
 nodist_liblbd_la_SOURCES = lbd/controller/migrations.c lbd/metrics/catalogue.c lbd/metrics/catalogue.h
 liblbd_la_CPPFLAGS = $(AM_CPPFLAGS) -DLB_STATEDIR='"$(localstatedir)/lib/slurm-lb"' -DLB_REVISION='"$(LB_REVISION)"'
-liblbd_la_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS) $(SQLITE_CFLAGS) $(MHD_CFLAGS) $(MUNGE_CFLAGS) $(SODIUM_CFLAGS) $(JANSSON_CFLAGS)
-liblbd_la_LIBADD = libpolicyconf.la libwire.la libpolicy.la libcommon.la $(UV_LIBS) $(SQLITE_LIBS) $(MHD_LIBS) $(MUNGE_LIBS) $(SODIUM_LIBS) $(JANSSON_LIBS) -lm
+liblbd_la_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS) $(SQLITE_CFLAGS) $(MHD_CFLAGS) $(MUNGE_CFLAGS) $(SODIUM_CFLAGS) $(JANSSON_CFLAGS) $(HWLOC_CFLAGS)
+liblbd_la_LIBADD = libpolicyconf.la libwire.la libpolicy.la libcommon.la $(UV_LIBS) $(SQLITE_LIBS) $(MHD_LIBS) $(MUNGE_LIBS) $(SODIUM_LIBS) $(JANSSON_LIBS) $(HWLOC_LIBS) -lpthread -lm
 
 sbin_PROGRAMS += sbin/lbd
 sbin_lbd_SOURCES = lbd/main.c

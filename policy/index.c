@@ -14,6 +14,18 @@ void lbp_index_weights_init(struct lbp_index_weights *w)
     w->task = 1;
 }
 
+double lbp_index_fresh_tasks(const struct lbp_placed *placed, size_t n, double placed_cpus,
+                             double cpus, double half_life_ns)
+{
+    double sum = 0, young = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        sum += placed[i].tasks;
+        young += placed[i].tasks * exp2(-placed[i].age_ns / half_life_ns);
+    }
+    return fmax(0, fmin(young, sum - placed_cpus / fmin(1, cpus)));
+}
+
 double lbp_index(const struct lbp_index_weights *w, double hardware_s, double workload_ratio,
                  double users, double terminals, double tasks)
 {

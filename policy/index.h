@@ -6,15 +6,31 @@
 #ifndef LBP_INDEX_H
 #define LBP_INDEX_H
 
+#include <stddef.h>
+
 struct lbp_index_weights {
     double scale;    /* > 0 */
     double user;     /* wu, per user logged in, >= 0 */
     double terminal; /* wy, per open terminal, >= 0 */
-    double task;     /* wt, per task placed by us, >= 0 */
+    double task;     /* wt, per task placed by us whose load is not visible yet, >= 0 */
 };
 
 /* Scale 1, users and terminals of little weight, a placed task as heavy as the benchmark itself. */
 void lbp_index_weights_init(struct lbp_index_weights *w);
+
+/* Tasks that we placed. */
+struct lbp_placed {
+    double tasks, age_ns; /* >= 0 */
+};
+
+/*
+ * How many of the placed tasks do not show in the load yet: all of them when they are new, so that the next ones go elsewhere;
+ * fewer as their load appears, and as they grow older, since a task that never computes never will.
+ * placed_cpus >= 0: load that they are seen to be;  cpus > 0;  half_life_ns > 0
+ * Source: ours; BEC counts every task as long as it runs, which counts its load twice once that is measured.
+ */
+double lbp_index_fresh_tasks(const struct lbp_placed *placed, size_t n, double placed_cpus,
+                             double cpus, double half_life_ns);
 
 /*
  * BEC's index: scale x HI x WI x (1 + wu users + wy terminals + wt tasks); lower is better.

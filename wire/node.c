@@ -10,7 +10,7 @@
 #include "wire/flat.h"
 #include "wire/hosts.h"
 
-#define REPORT_FIELDS (19 + LBW_NODE_KERNELS)
+#define REPORT_FIELDS (27 + 3 * LBW_NODE_KERNELS)
 #define PROOF_TYPE 1
 #define PROOF_FIELDS 8
 
@@ -30,8 +30,13 @@ static bool is_valid_report(const struct lbw_node_report *r)
                 is_within(r->steal_cpus, 0, DBL_MAX) && is_within(r->pressure_ratio, 0, 1) &&
                 r->age_ns >= 0 && r->bench_age_ns >= 0 && memchr(r->model, 0, sizeof(r->model));
 
+    good = good && is_within(r->slow_ratio, DBL_MIN, 1) && r->slow_kernel < LBW_NODE_KERNELS &&
+           is_within(r->throttled_ratio, 0, 1) && is_within(r->fresh_tasks, 0, DBL_MAX) &&
+           is_within(r->placed_cpus, 0, DBL_MAX);
     for (int i = 0; i < LBW_NODE_KERNELS; i++)
-        good = good && is_within(r->kernel_ops_hz[i], 0, DBL_MAX);
+        good = good && is_within(r->kernel_ops_hz[i], 0, DBL_MAX) &&
+               is_within(r->kernel_all_hz[i], 0, DBL_MAX) &&
+               is_within(r->kernel_dispersion[i], 0, DBL_MAX);
     return good;
 }
 
@@ -47,12 +52,23 @@ static void write_report(struct lbw_writer *w, const struct lbw_node_report *r)
     lbw_write_f64(w, r->workload_ratio);
     lbw_write_f64(w, r->share_ratio);
     lbw_write_i64(w, r->bench_age_ns);
-    for (int i = 0; i < LBW_NODE_KERNELS; i++)
+    for (int i = 0; i < LBW_NODE_KERNELS; i++) {
         lbw_write_f64(w, r->kernel_ops_hz[i]);
+        lbw_write_f64(w, r->kernel_all_hz[i]);
+        lbw_write_f64(w, r->kernel_dispersion[i]);
+    }
+    lbw_write_f64(w, r->slow_ratio);
+    lbw_write_u64(w, r->slow_kernel);
+    lbw_write_u64(w, r->packages);
+    lbw_write_u64(w, r->cores);
+    lbw_write_u64(w, r->numa_nodes);
     lbw_write_f64(w, r->external_cpus);
     lbw_write_f64(w, r->busy_cpus);
     lbw_write_f64(w, r->steal_cpus);
     lbw_write_f64(w, r->pressure_ratio);
+    lbw_write_f64(w, r->throttled_ratio);
+    lbw_write_f64(w, r->fresh_tasks);
+    lbw_write_f64(w, r->placed_cpus);
     lbw_write_u64(w, r->running);
     lbw_write_u64(w, r->users);
     lbw_write_u64(w, r->terminals);
@@ -72,12 +88,23 @@ static void read_report(struct lbw_reader *rd, struct lbw_node_report *r)
     r->workload_ratio = lbw_read_f64(rd, 1, DBL_MAX);
     r->share_ratio = lbw_read_f64(rd, 0, 1);
     r->bench_age_ns = lbw_read_i64(rd, 0, INT64_MAX);
-    for (int i = 0; i < LBW_NODE_KERNELS; i++)
+    for (int i = 0; i < LBW_NODE_KERNELS; i++) {
         r->kernel_ops_hz[i] = lbw_read_f64(rd, 0, DBL_MAX);
+        r->kernel_all_hz[i] = lbw_read_f64(rd, 0, DBL_MAX);
+        r->kernel_dispersion[i] = lbw_read_f64(rd, 0, DBL_MAX);
+    }
+    r->slow_ratio = lbw_read_f64(rd, DBL_MIN, 1);
+    r->slow_kernel = (uint32_t)lbw_read_u64(rd, LBW_NODE_KERNELS - 1);
+    r->packages = (uint32_t)lbw_read_u64(rd, UINT32_MAX);
+    r->cores = (uint32_t)lbw_read_u64(rd, UINT32_MAX);
+    r->numa_nodes = (uint32_t)lbw_read_u64(rd, UINT32_MAX);
     r->external_cpus = lbw_read_f64(rd, 0, DBL_MAX);
     r->busy_cpus = lbw_read_f64(rd, 0, DBL_MAX);
     r->steal_cpus = lbw_read_f64(rd, 0, DBL_MAX);
     r->pressure_ratio = lbw_read_f64(rd, 0, 1);
+    r->throttled_ratio = lbw_read_f64(rd, 0, 1);
+    r->fresh_tasks = lbw_read_f64(rd, 0, DBL_MAX);
+    r->placed_cpus = lbw_read_f64(rd, 0, DBL_MAX);
     r->running = (uint32_t)lbw_read_u64(rd, UINT32_MAX);
     r->users = (uint32_t)lbw_read_u64(rd, UINT32_MAX);
     r->terminals = (uint32_t)lbw_read_u64(rd, UINT32_MAX);

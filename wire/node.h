@@ -19,12 +19,12 @@
 #include "wire/job.h"
 #include "wire/local.h"
 
-#define LBW_NODE_VERSION 1
+#define LBW_NODE_VERSION 2
 #define LBW_NODE_NONCE_BYTES 32
 #define LBW_NODE_CREDENTIAL_MAX 4096 /* bytes with the NUL */
 #define LBW_NODE_BOOT_MAX 40         /* a boot id with the NUL */
 #define LBW_NODE_MODEL_MAX 64
-#define LBW_NODE_KERNELS 3 /* of the benchmark: integer, floating, memory */
+#define LBW_NODE_KERNELS 5 /* of the benchmark: integer, floating, memory, fma, triad */
 #define LBW_NODE_PURPOSE "slurm-lb node session"
 
 enum lbw_node_type {
@@ -48,10 +48,18 @@ struct lbw_node_report {
     double workload_ratio; /* BEC's WI, >= 1 */
     double share_ratio;    /* CPU / elapsed time of the benchmark, 0 to 1 */
     int64_t bench_age_ns;  /* >= 0 */
-    double kernel_ops_hz[LBW_NODE_KERNELS];      /* >= 0 */
+    double kernel_ops_hz[LBW_NODE_KERNELS];     /* of one core, >= 0 */
+    double kernel_all_hz[LBW_NODE_KERNELS];     /* of all cores at once, >= 0 */
+    double kernel_dispersion[LBW_NODE_KERNELS]; /* range / median of the repetitions, >= 0 */
+    double slow_ratio;    /* the slowest kernel against its own history; 1: as usual, > 0, <= 1 */
+    uint32_t slow_kernel; /* which one, below LBW_NODE_KERNELS */
+    uint32_t packages, cores, numa_nodes;        /* 0 unknown */
     double external_cpus, busy_cpus, steal_cpus; /* >= 0 */
     double pressure_ratio;                       /* 0 to 1 */
+    double throttled_ratio;                      /* time stopped by a quota, 0 to 1 */
     uint32_t running, users, terminals, tasks;
+    double fresh_tasks;             /* of tasks: those whose load is not visible yet, >= 0 */
+    double placed_cpus;             /* of busy_cpus: what our tasks use, >= 0 */
     char model[LBW_NODE_MODEL_MAX]; /* of the processor; anything printable */
 };
 

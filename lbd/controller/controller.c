@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "lbd/controller/sessions.h"
+#include "lbd/node/kernel.h"
 
 #define COMMIT_NS LBX_NS_PER_S
 #define RANK_SOON_NS (LBX_NS_PER_S / 2)  /* reports that come together make one ranking */
@@ -97,7 +98,7 @@ static double index_of(const struct lbd_controller *c, const struct lbd_host *h)
     const struct lbw_node_report *r = &h->report;
 
     return lbp_index(&c->weights, r->hardware_s, r->workload_ratio, r->users, r->terminals,
-                     r->tasks);
+                     r->fresh_tasks);
 }
 
 /* Put a new ranking in force here.  Returns 0 or -ENOMEM. */
@@ -300,6 +301,22 @@ void lbd_controller_leave(struct lbd_controller *c, uint32_t index, const char *
     put_event(c, index, "left", why);
 }
 
+/* A host that has become slower than it was, or is itself again. */
+static void note_health(struct lbd_controller *c, uint32_t index, const struct lbw_node_report *was,
+                        const struct lbw_node_report *is)
+{
+    bool slow = is->slow_ratio < 1;
+    char detail[96];
+
+    if (slow == (was->slow_ratio > 0 && was->slow_ratio < 1))
+        return;
+    snprintf(detail, sizeof(detail), slow ? "%s at %.2f of its history" : "",
+             lbd_kernels[is->slow_kernel].name, is->slow_ratio);
+    put_event(c, index, slow ? "slower" : "recovered", detail);
+    if (slow)
+        lbx_log(LBX_LOG_WARNING, "host %s is slower than it was: %s", c->host[index].name, detail);
+}
+
 uint64_t lbd_controller_report(struct lbd_controller *c, uint32_t index,
                                const struct lbw_node_report *report)
 {
@@ -313,6 +330,7 @@ uint64_t lbd_controller_report(struct lbd_controller *c, uint32_t index,
     if (report->seq > 0 && report->seq <= h->last_seq)
         return 0;
     h->last_seq = report->seq;
+    note_health(c, index, &h->report, report);
     h->report = *report;
     h->reported = true;
     h->at_ns = lbx_clock_mono_ns() - report->age_ns;

@@ -241,7 +241,9 @@ static void read_row(sqlite3_stmt *st, struct lbd_db_host *h, int64_t *ret_at_s,
     r->hardware_s = read_milli(st, 9) / 1000;
     r->workload_ratio = read_milli(st, 10);
     r->share_ratio = read_milli(st, 11);
-    for (int i = 0; i < LBW_NODE_KERNELS; i++)
+    r->slow_ratio = 1;
+    for (int i = 0; i < 3;
+         i++) /* integer, floating, memory: the newest of the others is not kept */
         r->kernel_ops_hz[i] = (double)sqlite3_column_int64(st, 12 + i);
     r->external_cpus = read_milli(st, 15);
     r->running = (uint32_t)sqlite3_column_int64(st, 16);

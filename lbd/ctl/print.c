@@ -80,6 +80,10 @@ static void print_host(FILE *f, const json_t *h, int width)
             number_of(h, "core_speed"), number_of(h, "capacity"), number_of(h, "index"),
             number_of(h, "external_cpus"), number_of(h, "users"), number_of(h, "tasks"),
             number_of(h, "age_s"));
+    if (json_object_get(h, "slow"))
+        fprintf(f, "%*s  slower than it was: %s at %.2f of its own history\n", width, "",
+                text_of(json_object_get(h, "slow"), "kernel"),
+                number_of(json_object_get(h, "slow"), "ratio"));
 }
 
 void lbd_print_hosts(FILE *f, const json_t *answer)

@@ -144,8 +144,8 @@ static int find_mount(const char *proc, int version, const char *own, struct lbd
     return rc;
 }
 
-/* Cores that the quota of one folder allows, INFINITY without one. */
-static double read_quota(int version, const char *folder)
+/* What the quota of one folder allows, INFINITY without one; *ret_period_ns only with one. */
+static double read_quota(int version, const char *folder, int64_t *ret_period_ns)
 {
     char text[128];
     int64_t quota_us, period_us;
@@ -158,7 +158,10 @@ static double read_quota(int version, const char *folder)
                lbd_cgroup_read_number(folder, "cpu.cfs_period_us", &period_us) < 0) {
         return INFINITY;
     }
-    return quota_us > 0 && period_us > 0 ? (double)quota_us / (double)period_us : INFINITY;
+    if (quota_us <= 0 || period_us <= 0 || period_us > LBX_NS_PER_S)
+        return INFINITY;
+    *ret_period_ns = period_us * LBX_NS_PER_US;
+    return (double)quota_us / (double)period_us;
 }
 
 void lbd_cgroup_refresh(struct lbd_cgroup *g)
@@ -167,16 +170,19 @@ void lbd_cgroup_refresh(struct lbd_cgroup *g)
     size_t least = strlen(g->mount);
 
     g->quota_cpus = INFINITY;
+    g->period_ns = 0;
     g->limited[0] = '\0';
     if (g->version == 0)
         return;
     memcpy(folder, g->path, sizeof(folder));
     for (;;) { /* upwards: any folder above may be the tightest */
-        double cpus = read_quota(g->version, folder);
+        int64_t period_ns = 0;
+        double cpus = read_quota(g->version, folder, &period_ns);
         char *slash;
 
         if (cpus < g->quota_cpus) {
             g->quota_cpus = cpus;
+            g->period_ns = period_ns;
             memcpy(g->limited, folder, sizeof(folder));
         }
         slash = strrchr(folder, '/');
@@ -219,5 +225,20 @@ int lbd_cgroup_usage(const struct lbd_cgroup *g, int64_t *ret_ns)
     if (!line || sscanf(line, "usage_usec %" SCNd64, &us) != 1)
         return -ENOENT;
     *ret_ns = us * LBX_NS_PER_US;
+    return 0;
+}
+
+int lbd_cgroup_throttled(const struct lbd_cgroup *g, int64_t *ret_ns)
+{
+    const char *key = g->version == 1 ? "throttled_time " : "throttled_usec ";
+    char text[1024], *line;
+    int64_t v;
+
+    if (!g->limited[0] || read_file(g->limited, "cpu.stat", text, sizeof(text)) <= 0)
+        return -ENOENT;
+    line = strstr(text, key);
+    if (!line || sscanf(line + strlen(key), "%" SCNd64, &v) != 1 || v < 0)
+        return -ENOENT;
+    *ret_ns = g->version == 1 ? v : v * LBX_NS_PER_US;
     return 0;
 }

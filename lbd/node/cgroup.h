@@ -14,6 +14,7 @@ struct lbd_cgroup {
     char limited
         [LBD_CGROUP_PATH_MAX]; /* the folder with the tightest quota, "" when there is none */
     double quota_cpus;         /* cores that it may use; INFINITY without a quota */
+    int64_t period_ns;         /* of that quota; 0 without one */
 };
 
 /*
@@ -31,6 +32,13 @@ void lbd_cgroup_refresh(struct lbd_cgroup *g);
  * Returns 0, or a negative errno where the kernel does not account for this group (version 1, separate mounts).
  */
 int lbd_cgroup_usage(const struct lbd_cgroup *g, int64_t *ret_ns)
+    __attribute__((warn_unused_result));
+
+/*
+ * For how long the limited group has been stopped by its quota so far.
+ * Returns 0, -ENOENT (no quota, or the kernel does not tell).
+ */
+int lbd_cgroup_throttled(const struct lbd_cgroup *g, int64_t *ret_ns)
     __attribute__((warn_unused_result));
 
 /* The first number in a small file.  Returns 0 or a negative errno. */

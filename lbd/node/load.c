@@ -17,6 +17,10 @@
 #include "lbd/node/procs.h"
 
 #define USERS_MAX 256
+#define PROBE_NS (6 * LBX_NS_PER_MS)        /* of CPU time: beyond a scheduling quantum */
+#define PROBE_MOST_NS (100 * LBX_NS_PER_MS) /* of elapsed time */
+#define PROBE_EACH 6                        /* samples: at 10 s a probe costs .01 % of a core */
+#define PROBE_IDLE .95                      /* a larger share than this is noise */
 
 void lbd_load_init(struct lbd_load_source *s)
 {
@@ -139,36 +143,82 @@ static int read_busy(struct lbd_load_source *s, int64_t machine_ns, int64_t *ret
     return s->procs ? lbd_procs_usage(s->procs, s->cgroup.limited, ret_ns) : -ENOMEM;
 }
 
+/* Counters at one moment; -1: the kernel does not tell. */
+struct counters {
+    int64_t machine_ns, steal_ns, busy_ns, own_ns, waiting_us, throttled_ns, now_ns;
+};
+
+static void read_counters(struct lbd_load_source *s, struct counters *c, struct lbd_load *l)
+{
+    c->machine_ns = c->busy_ns = c->throttled_ns = -1;
+    c->steal_ns = 0;
+    c->waiting_us = read_waiting_us();
+    if (read_machine(&c->machine_ns, &c->steal_ns, &l->running) < 0)
+        c->machine_ns = -1;
+    if ((s->cgroup.limited[0] || c->machine_ns >= 0) &&
+        read_busy(s, c->machine_ns, &c->busy_ns) < 0)
+        c->busy_ns = -1;
+    if (lbd_cgroup_throttled(&s->cgroup, &c->throttled_ns) < 0)
+        c->throttled_ns = -1;
+    c->own_ns = lbx_clock_process_cpu_ns();
+    c->now_ns = lbx_clock_mono_ns();
+}
+
+/* What has happened between the sample before and now. */
+static void compare_counters(const struct lbd_load_source *s, const struct counters *c,
+                             struct lbd_load *l)
+{
+    double span_ns = (double)(c->now_ns - s->at_ns);
+
+    if (l->first || span_ns <= 0)
+        return;
+    if (c->busy_ns >= 0 && s->busy_ns >= 0)
+        l->busy_cpus =
+            fmax(0, (double)(c->busy_ns - s->busy_ns - (c->own_ns - s->own_ns)) / span_ns);
+    l->steal_cpus = fmax(0, (double)(c->steal_ns - s->steal_ns) / span_ns);
+    if (c->waiting_us >= 0 && s->waiting_us >= 0)
+        l->waiting_ratio = (double)(c->waiting_us - s->waiting_us) * 1e3 / span_ns;
+    if (c->throttled_ns >= 0 && s->throttled_ns >= 0)
+        l->throttled_ratio =
+            fmin(1, fmax(0, (double)(c->throttled_ns - s->throttled_ns) / span_ns));
+}
+
+double lbd_load_probe(double cpus)
+{
+    int64_t cpu_ns = lbx_clock_thread_cpu_ns(), wall_ns = lbx_clock_mono_ns(), used_ns, took_ns;
+    double share;
+
+    do {
+        used_ns = lbx_clock_thread_cpu_ns() - cpu_ns;
+        took_ns = lbx_clock_mono_ns() - wall_ns;
+    } while (used_ns < PROBE_NS && took_ns < PROBE_MOST_NS);
+    share = fmin(fmin(1, cpus), fmax((double)used_ns / (double)took_ns, 1e-3));
+    /* k others that each use what they get leave cpus / (k + 1) to one more */
+    return share > PROBE_IDLE * fmin(1, cpus) ? 0 : fmin(cpus, cpus / share - 1);
+}
+
 int lbd_load_sample(struct lbd_load_source *s, struct lbd_load *ret)
 {
     struct lbd_load l = {.first = s->at_ns == 0, .waiting_ratio = -1};
-    int64_t waiting_us = read_waiting_us();
-    int64_t machine_ns = 0, steal_ns = 0, busy_ns, now_ns, own_ns;
-    double span_ns;
-    int rc;
+    struct counters c;
 
     l.cpus = lbd_load_cpus(s);
-    rc = read_machine(&machine_ns, &steal_ns, &l.running);
-    if (rc == 0)
-        rc = read_busy(s, machine_ns, &busy_ns);
-    if (rc < 0)
-        return rc;
-    now_ns = lbx_clock_mono_ns();
-    own_ns = lbx_clock_process_cpu_ns();
-    span_ns = (double)(now_ns - s->at_ns);
-    if (!l.first && span_ns > 0) {
-        l.busy_cpus = fmax(0, (double)(busy_ns - s->busy_ns - (own_ns - s->own_ns)) / span_ns);
-        l.steal_cpus = fmax(0, (double)(steal_ns - s->steal_ns) / span_ns);
-        if (waiting_us >= 0 && s->waiting_us >= 0)
-            l.waiting_ratio = (double)(waiting_us - s->waiting_us) * 1e3 / span_ns;
+    read_counters(s, &c, &l);
+    compare_counters(s, &c, &l);
+    if (c.busy_ns < 0) {
+        if (s->unprobed++ % PROBE_EACH == 0)
+            s->probed_cpus = lbd_load_probe(l.cpus);
+        l.busy_cpus = s->probed_cpus;
+        l.probed = true;
     }
     l.pressure_ratio = read_pressure(&s->cgroup);
     read_users(&l);
-    s->at_ns = now_ns;
-    s->busy_ns = busy_ns;
-    s->steal_ns = steal_ns;
-    s->own_ns = own_ns;
-    s->waiting_us = waiting_us;
+    s->at_ns = c.now_ns;
+    s->busy_ns = c.busy_ns;
+    s->steal_ns = c.steal_ns;
+    s->own_ns = c.own_ns;
+    s->waiting_us = c.waiting_us;
+    s->throttled_ns = c.throttled_ns;
     *ret = l;
     return 0;
 }

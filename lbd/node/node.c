@@ -24,11 +24,13 @@
     .7 /* a benchmark that gets less of what it should: a limit that cannot be seen */
 #define WAITING_RATIO .2 /* of the time somebody waits for a core: the machine is not idle */
 #define HIDDEN_TRIES 3
-#define SMOOTHING .5 /* weight of the newest sample of others' load */
+#define SLOW_TRIES 2
+#define NOTICE_MS 100 /* notices that come together make one report */
+#define SMOOTHING .5  /* weight of the newest sample of others' load */
 
 struct lbd_node {
     uv_loop_t *loop;
-    uv_timer_t load_timer, bench_timer;
+    uv_timer_t load_timer, bench_timer, notice_timer;
     struct lbd_runner runner;
     char host[LBW_LOCAL_HOST_MAX];
     struct lbd_node_settings settings;
@@ -41,6 +43,9 @@ struct lbd_node {
     int64_t bench_mono_ns; /* of the last benchmark */
     bool tasks_seen;       /* a step ran here since the last sample */
     bool external_known;
+    struct lbd_health health;
+    char health_path[1024];
+    int slow_tries; /* benchmarks in a row that were slower than usual */
     void (*on_report)(void *data, const struct lbw_node_report *report);
     void *data;
 };
@@ -64,36 +69,68 @@ static void read_model(char *ret_model, size_t size)
         fclose(f);
 }
 
-static double task_share(const struct lbd_node *n)
+/* What our tasks use, as far as it is seen; nothing from the moment when the last one has ended. */
+static double placed_cpus(const struct lbd_node *n)
 {
-    return lbp_index_task_share(n->stats.load.cpus, n->stats.external_cpus) * n->hidden_ratio;
+    return fmin(n->stats.placed_cpus, (double)lbd_steps_tasks(&n->steps));
+}
+
+static double fresh_tasks(const struct lbd_node *n)
+{
+    struct lbp_placed placed[LBD_STEPS_MAX];
+    int64_t now_ns = lbx_clock_mono_ns();
+
+    for (size_t i = 0; i < n->steps.n; i++)
+        placed[i] = (struct lbp_placed){n->steps.step[i].ntasks,
+                                        (double)(now_ns - n->steps.step[i].begun_ns)};
+    return lbp_index_fresh_tasks(placed, n->steps.n, placed_cpus(n), n->stats.load.cpus,
+                                 (double)n->settings.load_interval_ns);
+}
+
+static void fill_kernels(const struct lbd_node *n, struct lbw_node_report *r)
+{
+    const struct lbd_node_stats *s = &n->stats;
+
+    for (int i = 0; i < LBD_KERNELS; i++) {
+        r->kernel_ops_hz[i] = s->bench.kernel[i].ops_hz;
+        r->kernel_all_hz[i] = s->bench.kernel[i].all_ops_hz;
+        r->kernel_dispersion[i] = s->bench.kernel[i].dispersion_ratio;
+    }
+    r->slow_ratio = s->health.slow ? s->health.ratio : 1;
+    r->slow_kernel = (uint32_t)s->health.kernel;
+    r->packages = s->bench.topology.packages;
+    r->cores = s->bench.topology.cores;
+    r->numa_nodes = s->bench.topology.numa_nodes;
 }
 
 static void make_report(const struct lbd_node *n, struct lbw_node_report *r)
 {
     const struct lbd_node_stats *s = &n->stats;
-    double share = task_share(n);
+    double used = s->external_cpus + placed_cpus(n);
+    double share = lbp_index_task_share(s->load.cpus, used) * n->hidden_ratio;
 
     memset(r, 0, sizeof(*r));
     r->cpus = s->load.cpus;
     r->hardware = s->bench.hardware;
     r->hardware_s = s->bench.hardware_s;
     r->core_speed = s->bench.hardware * share;
-    r->capacity =
-        s->bench.hardware * n->hidden_ratio * lbp_index_job_cpus(s->load.cpus, s->external_cpus);
+    r->capacity = s->bench.hardware * n->hidden_ratio * s->bench.scaling_ratio *
+                  lbp_index_job_cpus(s->load.cpus, used);
     r->workload_ratio = fmax(1, 1 / share);
     r->share_ratio = s->bench.share;
     r->bench_age_ns = lbx_clock_mono_ns() - n->bench_mono_ns;
-    for (int i = 0; i < LBD_KERNELS; i++)
-        r->kernel_ops_hz[i] = s->bench.kernel[i].ops_hz;
+    fill_kernels(n, r);
     r->external_cpus = s->external_cpus;
     r->busy_cpus = s->load.busy_cpus;
     r->steal_cpus = s->load.steal_cpus;
     r->pressure_ratio = s->load.pressure_ratio;
+    r->throttled_ratio = s->load.throttled_ratio;
     r->running = s->load.running;
     r->users = s->load.users;
     r->terminals = s->load.terminals;
     r->tasks = lbd_steps_tasks(&n->steps);
+    r->fresh_tasks = fresh_tasks(n);
+    r->placed_cpus = placed_cpus(n);
     memcpy(r->model, s->model, sizeof(r->model));
 }
 
@@ -126,6 +163,7 @@ static void update_external(struct lbd_node *n)
     else
         s->external_cpus += SMOOTHING * (s->load.busy_cpus - s->external_cpus);
     n->external_known = n->external_known || !tasks;
+    s->placed_cpus = n->steps.n > 0 ? fmax(0, s->load.busy_cpus - s->external_cpus) : 0;
 }
 
 static void on_load_timer(uv_timer_t *timer)
@@ -145,6 +183,12 @@ static void on_load_timer(uv_timer_t *timer)
                    first ? SECOND_SAMPLE_MS
                          : lbd_jitter_ms(n->settings.load_interval_ns, n->settings.jitter),
                    0);
+}
+
+/* A placement is told at once: the next job should go elsewhere. */
+static void on_notice_timer(uv_timer_t *timer)
+{
+    report(timer->data);
 }
 
 static void on_bench_timer(uv_timer_t *timer);
@@ -202,9 +246,37 @@ static double find_hidden_ratio(struct lbd_node *n, double share)
     return ratio;
 }
 
+/*
+ * Hold it against the host's history.  One slow benchmark may have had bad luck: only when the next one is slow, too, the host is
+ * said to be.  Returns whether to measure again soon.
+ */
+static bool judge_health(struct lbd_node *n, const struct lbd_bench_result *result)
+{
+    struct lbd_health_verdict v;
+    bool was_slow = n->stats.health.slow;
+
+    lbd_health_judge(&n->health, result, &v);
+    n->slow_tries = v.slow ? n->slow_tries + 1 : 0;
+    if (v.slow && n->slow_tries < SLOW_TRIES && !was_slow)
+        return true;
+    n->stats.health = v;
+    if (v.slow && !was_slow)
+        lbx_log(LBX_LOG_WARNING, "%s is slower than it was: %s at %.2f of what is usual here",
+                n->host, lbd_kernels[v.kernel].name, v.ratio);
+    if (!v.slow && was_slow)
+        lbx_log(LBX_LOG_INFO, "%s is as fast as it was again", n->host);
+    if (v.slow)
+        return false;
+    lbd_health_add(&n->health, result);
+    if (n->health_path[0] && lbd_health_write(n->health_path, &n->health) < 0)
+        lbx_log(LBX_LOG_DEBUG, "%s: not written", n->health_path);
+    return false;
+}
+
 static void on_bench_done(struct lbd_runner *r, int rc, const struct lbd_bench_result *result)
 {
     struct lbd_node *n = r->data;
+    bool again;
 
     if (rc < 0) {
         n->stats.bench_cancelled += rc == -ECANCELED;
@@ -221,12 +293,15 @@ static void on_bench_done(struct lbd_runner *r, int rc, const struct lbd_bench_r
     n->bench_mono_ns = lbx_clock_mono_ns();
     n->hidden_ratio = find_hidden_ratio(n, result->share);
     n->stats.measured = true;
-    lbx_log(LBX_LOG_INFO,
-            "measured %s: hardware %.3f of a reference core, %.2f cores, share %.2f in %.2f s",
-            n->host, result->hardware, n->stats.load.cpus, result->share,
-            (double)result->wall_ns / 1e9);
+    again = judge_health(n, result);
+    lbx_log(
+        LBX_LOG_INFO,
+        "measured %s: hardware %.3f of a reference core, %.2f cores, share %.2f in %.2f s, quantum "
+        "%.1f ms",
+        n->host, result->hardware, n->stats.load.cpus, result->share, (double)result->wall_ns / 1e9,
+        (double)result->quantum_ns / 1e6);
     report(n);
-    if (n->hidden_tries > 0 && n->hidden_tries < HIDDEN_TRIES) {
+    if (again || (n->hidden_tries > 0 && n->hidden_tries < HIDDEN_TRIES)) {
         schedule_bench(n, 6 * RETRY_NS);
         return;
     }
@@ -243,6 +318,10 @@ static void take_saved(struct lbd_node *n, const char *state)
 
     lbd_uplink_boot_id(r->saved.boot);
     memcpy(r->saved.model, n->stats.model, sizeof(r->saved.model));
+    if (snprintf(n->health_path, sizeof(n->health_path), "%s/benchmarks", state) >=
+        (int)sizeof(n->health_path))
+        n->health_path[0] = '\0';
+    lbd_health_read(n->health_path, n->stats.model, &n->health);
     if (snprintf(r->path, sizeof(r->path), "%s/benchmark", state) >= (int)sizeof(r->path)) {
         r->path[0] = '\0';
         return;
@@ -273,6 +352,7 @@ int lbd_node_create(uv_loop_t *loop, const char *host, const char *state,
     n->data = data;
     n->hidden_ratio = 1;
     snprintf(n->host, sizeof(n->host), "%s", host);
+    n->stats.health.ratio = 1;
     read_model(n->stats.model, sizeof(n->stats.model));
     rc = lbd_runner_init(&n->runner, loop, on_bench_done, n);
     if (rc < 0) {
@@ -285,7 +365,8 @@ int lbd_node_create(uv_loop_t *loop, const char *host, const char *state,
     n->stats.load.cpus = lbd_load_cpus(&n->source);
     uv_timer_init(loop, &n->load_timer);
     uv_timer_init(loop, &n->bench_timer);
-    n->load_timer.data = n->bench_timer.data = n;
+    uv_timer_init(loop, &n->notice_timer);
+    n->load_timer.data = n->bench_timer.data = n->notice_timer.data = n;
     uv_timer_start(&n->load_timer, on_load_timer, 0, 0);
     uv_timer_start(&n->bench_timer, on_bench_timer, 1, 0);
     *ret_node = n;
@@ -297,6 +378,7 @@ void lbd_node_stop(struct lbd_node *n)
     lbd_runner_close(&n->runner);
     uv_close((uv_handle_t *)&n->load_timer, NULL);
     uv_close((uv_handle_t *)&n->bench_timer, NULL);
+    uv_close((uv_handle_t *)&n->notice_timer, NULL);
 }
 
 void lbd_node_destroy(struct lbd_node *n)
@@ -330,7 +412,7 @@ int lbd_node_self(const struct lbd_node *n, struct lbw_local_host *ret)
     ret->capacity = r.capacity;
     ret->hardware = r.hardware;
     ret->index = lbp_index(&n->settings.weights, r.hardware_s, r.workload_ratio, r.users,
-                           r.terminals, r.tasks);
+                           r.terminals, r.fresh_tasks);
     ret->age_ns = lbx_clock_mono_ns() - n->source.at_ns;
     return 0;
 }
@@ -342,6 +424,7 @@ const struct lbd_step *lbd_node_step_of(const struct lbd_node *n, pid_t pid)
 
 int lbd_node_notice(struct lbd_node *n, const struct lbw_local_notice *notice, pid_t pid)
 {
+    uv_timer_start(&n->notice_timer, on_notice_timer, NOTICE_MS, 0);
     if (!notice->begin) {
         lbd_steps_end(&n->steps, notice->jobid, notice->stepid);
         return 0;
@@ -351,8 +434,19 @@ int lbd_node_notice(struct lbd_node *n, const struct lbw_local_notice *notice, p
     return lbd_steps_begin(&n->steps, notice->jobid, notice->stepid, notice->ntasks, pid);
 }
 
+void lbd_node_probe(struct lbd_node *n, int64_t interval_ns)
+{
+    if (interval_ns > 0)
+        n->settings.load_interval_ns = interval_ns;
+    uv_timer_start(&n->load_timer, on_load_timer, 0, 0);
+    n->retry_ns = 0;
+    uv_timer_start(&n->bench_timer, on_bench_timer, 1, 0);
+}
+
 void lbd_node_stats(const struct lbd_node *n, struct lbd_node_stats *ret)
 {
     *ret = n->stats;
+    ret->placed_cpus = placed_cpus(n);
+    ret->fresh_tasks = fresh_tasks(n);
     ret->tasks = lbd_steps_tasks(&n->steps);
 }

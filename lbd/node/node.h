@@ -11,6 +11,7 @@
 #include <uv.h>
 
 #include "lbd/node/bench.h"
+#include "lbd/node/health.h"
 #include "lbd/node/load.h"
 #include "policy/index.h"
 #include "wire/node.h"
@@ -28,6 +29,9 @@ struct lbd_node_stats {
     int64_t bench_wall_ns; /* time of day of the last benchmark */
     struct lbd_load load;
     double external_cpus;
+    double placed_cpus;               /* what our tasks were seen to use, while they run */
+    double fresh_tasks;               /* of tasks: those that do not show in it yet */
+    struct lbd_health_verdict health; /* slow: two benchmarks in a row were */
     uint32_t tasks;
     uint64_t samples, sample_failures;
     uint64_t bench_runs, bench_cancelled, bench_failures;
@@ -52,6 +56,9 @@ void lbd_node_stop(struct lbd_node *node);
 void lbd_node_destroy(struct lbd_node *node); /* NULL is fine */
 
 void lbd_node_set(struct lbd_node *node, const struct lbd_node_settings *settings);
+
+/* Sample the load now, and measure if the host is idle; interval_ns > 0: the load's from now on, until the next lbd_node_set. */
+void lbd_node_probe(struct lbd_node *node, int64_t interval_ns);
 
 /* What the host is worth now.  Returns 0, or -EAGAIN: not measured yet. */
 int lbd_node_self(const struct lbd_node *node, struct lbw_local_host *ret)

@@ -8,7 +8,7 @@
 #include "common/log.h"
 #include "lbd/node/busy.h"
 
-#define STACK_BYTES (256 * 1024)
+#define STACK_BYTES (512 * 1024) /* hwloc has large variables */
 
 static void run(void *data)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/proc.h"
 
 void lbd_steps_fini(struct lbd_steps *s)
@@ -70,7 +71,12 @@ int lbd_steps_begin(struct lbd_steps *s, uint32_t jobid, uint32_t stepid, uint32
     }
     if (!step)
         step = &s->step[s->n++];
-    *step = (struct lbd_step){jobid, stepid, ntasks, pid, pid > 0 ? lbd_steps_started(pid) : 0};
+    *step = (struct lbd_step){.jobid = jobid,
+                              .stepid = stepid,
+                              .ntasks = ntasks,
+                              .pid = pid,
+                              .begun_ns = lbx_clock_mono_ns(),
+                              .started = pid > 0 ? lbd_steps_started(pid) : 0};
     return 0;
 }
 

@@ -12,6 +12,7 @@
 struct lbd_step {
     uint32_t jobid, stepid, ntasks;
     pid_t pid;        /* who gave notice, 0 unknown */
+    int64_t begun_ns; /* monotonic */
     uint64_t started; /* of that process, so that its number may be used again */
 };
 

@@ -2,6 +2,7 @@
 /* Finding our control group and its quota, on planted files. */
 #include "lbd/node/cgroup.h"
 
+#include <errno.h>
 #include <math.h>
 #include <sys/stat.h>
 
@@ -43,8 +44,11 @@ START_TEST(version_2_takes_the_tightest_above)
     write_file(dir, "cg/a/cpu.max", "40000 100000\n");
     write_file(dir, "cg/a/b/cpu.max", "max 100000\n");
     write_file(dir, "cg/a/b/c/cpu.max", "200000 100000\n");
-    write_file(dir, "cg/a/cpu.stat", "usage_usec 1234\nuser_usec 1000\n");
+    write_file(dir, "cg/a/cpu.stat", "usage_usec 1234\nuser_usec 1000\nthrottled_usec 77\n");
     ck_assert_int_eq(lbd_cgroup_find(dir, &group), 0);
+    ck_assert_int_eq(group.period_ns, 100000000);
+    ck_assert_int_eq(lbd_cgroup_throttled(&group, &ns), 0);
+    ck_assert_int_eq(ns, 77000);
     ck_assert_int_eq(group.version, 2);
     ck_assert_double_eq_tol(group.quota_cpus, .4, 1e-9);
     ck_assert_int_eq(lbd_cgroup_usage(&group, &ns), 0);
@@ -72,6 +76,11 @@ START_TEST(version_1_with_a_root_that_is_not_the_top)
     ck_assert_int_eq(lbd_cgroup_find(dir, &group), 0);
     ck_assert_int_eq(group.version, 1);
     ck_assert_double_eq_tol(group.quota_cpus, .133, 1e-9);
+    ck_assert_int_eq(group.period_ns, 10000000);
+    ck_assert_int_eq(lbd_cgroup_throttled(&group, &ns), -ENOENT);
+    write_file(dir, "cg/host/cpu.stat", "nr_periods 9\nnr_throttled 3\nthrottled_time 555\n");
+    ck_assert_int_eq(lbd_cgroup_throttled(&group, &ns), 0);
+    ck_assert_int_eq(ns, 555);
     ck_assert_int_lt(lbd_cgroup_usage(&group, &ns), 0); /* accounted elsewhere */
     write_file(dir, "cg/host/cpuacct.usage", "987654321\n");
     ck_assert_int_eq(lbd_cgroup_usage(&group, &ns), 0);
@@ -90,7 +99,9 @@ START_TEST(without_a_quota_there_is_none)
     folder("cg");
     ck_assert_int_eq(lbd_cgroup_find(dir, &group), 0);
     ck_assert(isinf(group.quota_cpus));
+    ck_assert_int_eq(group.period_ns, 0);
     ck_assert_int_lt(lbd_cgroup_usage(&group, &ns), 0);
+    ck_assert_int_eq(lbd_cgroup_throttled(&group, &ns), -ENOENT);
     write_file(dir, "cg/cpu.max", "garbage\n");
     lbd_cgroup_refresh(&group);
     ck_assert(isinf(group.quota_cpus));

@@ -26,10 +26,19 @@ static struct lbd_saved an_example(void)
     struct lbd_saved s = {
         .boot = "0123-abc", .model = "Some Processor (R) @ 3 GHz", .at_ns = 12345};
 
-    s.result = (struct lbd_bench_result){
-        .hardware = 1.1, .share = .4, .hardware_s = 1 / 1.1, .cpu_ns = 5, .wall_ns = 9};
+    s.result = (struct lbd_bench_result){.hardware = 1.1,
+                                         .share = .4,
+                                         .hardware_s = 1 / 1.1,
+                                         .scaling_ratio = .7,
+                                         .cpu_ns = 5,
+                                         .wall_ns = 9,
+                                         .quantum_ns = 3000000,
+                                         .quota_period_ns = 100000000,
+                                         .repetition_ns = 7,
+                                         .ncpus = 12,
+                                         .topology = {2, 12, 24, 4, UINT64_C(1) << 40}};
     for (int i = 0; i < LBD_KERNELS; i++)
-        s.result.kernel[i] = (struct lbd_bench_kernel_result){1e8 / 3 * (i + 1), .01};
+        s.result.kernel[i] = (struct lbd_bench_kernel_result){1e8 / 3 * (i + 1), .01, 1e9 / 7, .02};
     return s;
 }
 
@@ -49,7 +58,7 @@ END_TEST
 START_TEST(what_is_cut_or_changed_is_refused_or_sane)
 {
     struct lbd_saved s = an_example(), t;
-    char text[1024];
+    char text[2048];
     size_t n;
     FILE *f;
 

@@ -63,6 +63,32 @@ START_TEST(more_load_is_never_better)
 }
 END_TEST
 
+/* Rises at once, falls as the load shows or as time goes by, and never below nothing. */
+START_TEST(placed_tasks_count_until_they_show)
+{
+    static const struct {
+        struct lbp_placed placed[2];
+        double placed_cpus, cpus, expected;
+    } table[] = {
+        {{{4, 0}}, 0, 8, 4},           /* just placed */
+        {{{4, 0}}, 3, 8, 1},           /* three of them show */
+        {{{4, 0}}, 4, 8, 0},           /* all */
+        {{{4, 0}}, 9, 8, 0},           /* with threads of their own */
+        {{{4, 10}}, 0, 8, 2},          /* a half-life old */
+        {{{4, 10}, {2, 0}}, 0, 8, 4},  /* two new ones beside them */
+        {{{4, 1e6}, {2, 0}}, 4, 8, 2}, /* what shows are the old ones */
+        {{{1, 0}}, .4, .4, 0},         /* a quota: one task is all of it */
+        {{{0, 0}}, 0, 1, 0},
+    };
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        ck_assert_double_eq_tol(
+            lbp_index_fresh_tasks(table[i].placed, 2, table[i].placed_cpus, table[i].cpus, 10),
+            table[i].expected, 1e-9);
+    ck_assert_double_eq(lbp_index_fresh_tasks(NULL, 0, 0, 1, 10), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("policy/index");
@@ -73,6 +99,7 @@ int main(void)
     tcase_add_test(tc, index_is_that_of_the_source);
     tcase_add_test(tc, a_task_gets_what_is_left_or_its_fair_part);
     tcase_add_test(tc, more_load_is_never_better);
+    tcase_add_test(tc, placed_tasks_count_until_they_show);
     suite_add_tcase(suite, tc);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
