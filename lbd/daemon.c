@@ -17,6 +17,7 @@
 #include "lbd/metrics/http.h"
 #include "lbd/node/steps.h"
 #include "lbd/notify.h"
+#include "lbd/rules.h"
 
 #define EXPOSE_MS 5000 /* the page is at most so old */
 
@@ -122,6 +123,13 @@ static int job(void *data, const struct lbd_peer *peer, const char *json, struct
                              (int)peer->pid);
     return lbd_jobs_take(d->jobs, peer->uid, step->jobid, step->stepid, json, lbx_clock_mono_ns(),
                          err);
+}
+
+static void rule(void *data, const struct lbw_local_scope *scope, struct lbw_local_rule *ret_rule)
+{
+    const struct lbd *d = data;
+
+    lbd_rules_for(&d->conf, scope, ret_rule);
 }
 
 static struct lbp_index_weights weights_of(const struct lbx_policyconf *c)
@@ -314,6 +322,7 @@ static int start(struct lbd *d, struct lbx_error *err)
     struct lbd_local_sources sources = {.ranking = &d->ranking,
                                         .may_command = may_command,
                                         .command = command,
+                                        .rule = rule,
                                         .job = job,
                                         .data = d};
     int rc = lbd_conf_read(o->config, &d->conf, err);

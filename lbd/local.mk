@@ -15,6 +15,7 @@ liblbd_la_SOURCES = \
 	lbd/notify.c lbd/notify.h \
 	lbd/options.c lbd/options.h \
 	lbd/ranking.c lbd/ranking.h \
+	lbd/rules.c lbd/rules.h \
 	lbd/view.h \
 	lbd/munge.c lbd/munge.h \
 	lbd/controller/controller.c lbd/controller/controller.h \

@@ -110,6 +110,34 @@ static int answer_rank(struct client *c)
     return rc;
 }
 
+static int answer_scope(struct client *c)
+{
+    struct lbd_local_server *s = c->server;
+    struct lbw_local_scope scope = s->msg.u.scope;
+
+    s->msg.type = LBW_L_RULE;
+    s->sources.rule(s->sources.data, &scope, &s->msg.u.rule);
+    return send_message(c);
+}
+
+static int answer_place(struct client *c)
+{
+    struct lbd_local_server *s = c->server;
+    int64_t now_ns = lbx_clock_mono_ns();
+    char *names;
+    int rc;
+
+    if (lbd_ranking_age_ns(s->sources.ranking, now_ns) > LBD_RANKING_UNUSED_NS)
+        return send_text(c, LBW_L_ERROR, "no ranking that is younger than 300 s");
+    names = strdup(s->msg.u.text.text);
+    rc = names ? lbd_ranking_among(s->sources.ranking, names, now_ns, &s->msg.u.hosts) : -ENOMEM;
+    free(names);
+    if (rc < 0)
+        return send_text(c, LBW_L_ERROR, strerror(-rc));
+    s->msg.type = LBW_L_HOSTS;
+    return send_message(c);
+}
+
 static int take_notice(struct client *c)
 {
     struct lbd_local_server *s = c->server;
@@ -168,6 +196,10 @@ static int on_frame(struct lbd_conn *conn, const uint8_t *body, size_t n)
         return answer_self(c);
     case LBW_L_RANK:
         return answer_rank(c);
+    case LBW_L_SCOPE:
+        return answer_scope(c);
+    case LBW_L_PLACE:
+        return answer_place(c);
     case LBW_L_NOTICE:
         return take_notice(c);
     case LBW_L_COMMAND:

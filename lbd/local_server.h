@@ -25,6 +25,8 @@ struct lbd_local_sources {
     bool (*may_command)(void *data, uid_t uid);
     /* A command of lbctl: returns JSON to be freed, or NULL with err. */
     char *(*command)(void *data, const char *text, struct lbx_error *err);
+    /* What is decided for a step. */
+    void (*rule)(void *data, const struct lbw_local_scope *scope, struct lbw_local_rule *ret_rule);
     /* A balancer's figures.  Returns 0 or a negative errno with err. */
     int (*job)(void *data, const struct lbd_peer *peer, const char *json, struct lbx_error *err);
     void *data;

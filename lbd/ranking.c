@@ -84,3 +84,39 @@ void lbd_ranking_get(const struct lbd_ranking *r, size_t *first, int64_t now_ns,
     *first += n;
     ret_hosts->more = *first < r->n;
 }
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int lbd_ranking_among(const struct lbd_ranking *r, char *names, int64_t now_ns,
+                      struct lbw_local_hosts *ret_hosts)
+{
+    int64_t age_ns = lbd_ranking_age_ns(r, now_ns);
+    size_t most = 1, n = 0;
+    char **name, *save = NULL;
+
+    for (const char *c = names; *c; c++)
+        most += *c == ',';
+    name = malloc(most * sizeof(*name));
+    if (!name)
+        return -ENOMEM;
+    for (char *at = strtok_r(names, ",", &save); at; at = strtok_r(NULL, ",", &save))
+        name[n++] = at;
+    qsort(name, n, sizeof(*name), compare_names);
+    ret_hosts->n = 0;
+    ret_hosts->more = 0;
+    for (size_t i = 0; i < r->n && n > 0 && ret_hosts->n < LBW_LOCAL_HOSTS_MAX; i++) {
+        const struct lbw_local_host *h = &r->host[i];
+        const char *key = h->host;
+
+        if (age_ns > LBD_RANKING_UNUSED_NS || h->age_ns > LBD_RANKING_UNUSED_NS - age_ns ||
+            !bsearch(&key, name, n, sizeof(*name), compare_names))
+            continue;
+        ret_hosts->host[ret_hosts->n] = *h;
+        ret_hosts->host[ret_hosts->n++].age_ns += age_ns;
+    }
+    free(name);
+    return 0;
+}

@@ -41,4 +41,11 @@ int64_t lbd_ranking_age_ns(const struct lbd_ranking *r, int64_t now_ns);
 void lbd_ranking_get(const struct lbd_ranking *r, size_t *first, int64_t now_ns,
                      struct lbw_local_hosts *ret_hosts);
 
+/*
+ * Of the hosts named (behind commas), those that are known and not older than LBD_RANKING_UNUSED_NS, best first; at most
+ * LBW_LOCAL_HOSTS_MAX.  names[in] is taken apart.  Returns 0 or -ENOMEM.
+ */
+int lbd_ranking_among(const struct lbd_ranking *r, char *names, int64_t now_ns,
+                      struct lbw_local_hosts *ret_hosts) __attribute__((warn_unused_result));
+
 #endif

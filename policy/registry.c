@@ -25,7 +25,16 @@ static const struct lbp_policy_info policies[LBP_POLICIES] = {
     [LBP_NONE] = {"none", "equal first shares, no move afterwards; measured all the same"},
 };
 
-enum key { KEY_PERIOD, KEY_THRESHOLD, KEY_FILTER, KEY_CHUNK, KEY_REPORT, KEY_TRACE, KEYS };
+enum key {
+    KEY_PERIOD,
+    KEY_THRESHOLD,
+    KEY_FILTER,
+    KEY_CHUNK,
+    KEY_REPORT,
+    KEY_TRACE,
+    KEY_HOSTS,
+    KEYS
+};
 
 static const struct lbp_key_info keys[KEYS] = {
     [KEY_PERIOD] = {"period", "s", "time between balancing decisions",
@@ -38,6 +47,8 @@ static const struct lbp_key_info keys[KEYS] = {
                    "1 ms, and a quarter of what remains at most"},
     [KEY_REPORT] = {"report", "", "one summary line at the end, on stderr", "no line"},
     [KEY_TRACE] = {"trace", "file", "write every decision to this file", "no file"},
+    [KEY_HOSTS] = {"hosts", "", "the best hosts by rank, among idle ones or those of the job",
+                   "Slurm chooses the hosts"},
 };
 
 const struct lbp_policy_info *lbp_policy_table(size_t *ret_n)
@@ -210,6 +221,9 @@ static int set_key(struct lbp_params *p, enum key key, struct piece value, struc
         return 0;
     case KEY_TRACE:
         return set_trace(value, p->trace, sizeof(p->trace), err);
+    case KEY_HOSTS:
+        p->hosts = true;
+        return 0;
     case KEYS:
         break;
     }
@@ -225,17 +239,24 @@ static void ended(struct piece p, char text[LBP_NEAREST_MAX * 2])
     text[n] = '\0';
 }
 
+/* Whether the item is a key, with or without a value. */
+static bool is_key(struct piece item)
+{
+    const char *equals = item.n ? memchr(item.at, '=', item.n) : NULL;
+
+    if (equals)
+        item.n = (size_t)(equals - item.at);
+    for (size_t i = 0; i < KEYS; i++)
+        if (piece_is(item, keys[i].name))
+            return true;
+    return false;
+}
+
 static int parse_policy(struct piece item, enum lbp_policy *ret_policy, struct lbx_error *err)
 {
     const char *name[LBP_POLICIES];
     char text[LBP_NEAREST_MAX * 2];
-    struct piece left = item;
-    const char *equals;
 
-    if (item.n == 0) {
-        *ret_policy = LBP_AUTO;
-        return 0;
-    }
     for (size_t i = 0; i < LBP_POLICIES; i++) {
         name[i] = policies[i].name;
         if (piece_is(item, name[i])) {
@@ -243,13 +264,6 @@ static int parse_policy(struct piece item, enum lbp_policy *ret_policy, struct l
             return 0;
         }
     }
-    equals = memchr(item.at, '=', item.n);
-    if (equals)
-        left.n = (size_t)(equals - item.at);
-    for (size_t i = 0; i < KEYS; i++)
-        if (piece_is(left, keys[i].name))
-            return lbx_error_set(err, -EINVAL, "the policy comes first: write auto,%s",
-                                 show(item).text);
     ended(item, text);
     return lbx_error_set(err, -EINVAL, "unknown policy \"%s\": the nearest is \"%s\"",
                          show(item).text, name[lbp_nearest(text, name, LBP_POLICIES)]);
@@ -291,28 +305,39 @@ static int parse_item(struct lbp_params *p, struct piece item, bool seen[KEYS],
                          name[lbp_nearest(text, name, KEYS)]);
 }
 
+int lbp_params_overlay(struct lbp_params *p, const char *text, struct lbx_error *err)
+{
+    struct piece item = {text, strcspn(text, ",")};
+    struct lbp_params result = *p;
+    bool seen[KEYS] = {false};
+    int ret = 0;
+
+    if (item.n > 0 && !is_key(item)) {
+        lbp_params_init(&result);
+        ret = parse_policy(item, &result.policy, err);
+    } else if (item.n > 0) {
+        ret = parse_item(&result, item, seen, err);
+    }
+    while (ret == 0 && item.at[item.n] != '\0') {
+        item.at += item.n + 1;
+        item.n = strcspn(item.at, ",");
+        ret = parse_item(&result, item, seen, err);
+    }
+    if (ret == 0)
+        *p = result;
+    return ret;
+}
+
 int lbp_params_parse(struct lbp_params *p, const char *text, struct lbx_error *err)
 {
     struct lbp_params result;
-    bool seen[KEYS] = {false};
-    const char *at = text;
-    bool first = true;
+    int ret;
 
     lbp_params_init(&result);
-    for (;;) {
-        struct piece item = {at, strcspn(at, ",")};
-        int ret =
-            first ? parse_policy(item, &result.policy, err) : parse_item(&result, item, seen, err);
-
-        if (ret < 0)
-            return ret;
-        first = false;
-        if (at[item.n] == '\0')
-            break;
-        at += item.n + 1;
-    }
-    *p = result;
-    return 0;
+    ret = lbp_params_overlay(&result, text, err);
+    if (ret == 0)
+        *p = result;
+    return ret;
 }
 
 /* Appends like snprintf at what was written so far. */
@@ -377,5 +402,7 @@ int lbp_params_print(const struct lbp_params *p, char *text, size_t size)
         put(&w, ",%s", keys[KEY_REPORT].name);
     if (p->trace[0])
         put(&w, ",%s=%s", keys[KEY_TRACE].name, p->trace);
+    if (p->hosts)
+        put(&w, ",%s", keys[KEY_HOSTS].name);
     return w.n;
 }

@@ -26,6 +26,7 @@ struct lbp_params {
     int64_t chunk_ns;  /* chunk= : time of one chunk handed to the program */
     bool report;       /* report : one summary line at the end, on stderr */
     char trace[256];   /* trace=FILE : write every decision there; "" none */
+    bool hosts;        /* hosts : the step's hosts are chosen by rank */
 };
 
 struct lbp_policy_info {
@@ -47,11 +48,18 @@ const struct lbp_key_info *lbp_key_table(size_t *ret_n);
 void lbp_params_init(struct lbp_params *p);
 
 /*
- * Parse POLICY[,key[=value]...]; "" means auto.  Durations: 50ms, 0.5s, 2 (seconds).  "off" and "help" are not policies:
- * the plugin takes them out before.
+ * Parse [POLICY][,key[=value]...]; without a policy it is auto.  Durations: 50ms, 0.5s, 2 (seconds).  "off" and "help" are
+ * not policies: the plugin takes them out before.
  * On error: -EINVAL and a text that names what is wrong and the nearest valid name; *p untouched.
  */
 int lbp_params_parse(struct lbp_params *p, const char *text, struct lbx_error *err)
+    __attribute__((warn_unused_result));
+
+/*
+ * Likewise, but a text without a policy changes only what it gives, and leaves the rest of *p as it is; one with a policy
+ * starts anew.
+ */
+int lbp_params_overlay(struct lbp_params *p, const char *text, struct lbx_error *err)
     __attribute__((warn_unused_result));
 
 /* The canonical text of p, parsing to the same; returns what snprintf would. */

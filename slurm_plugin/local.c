@@ -7,5 +7,5 @@
 
 void lbs_local_post_opt(void)
 {
-    lbs_options_check_environment();
+    lbs_options_check();
 }

@@ -3,13 +3,15 @@ slurmplugin_LTLIBRARIES = slurm_plugin/lb.la
 noinst_LTLIBRARIES += libplugin.la
 libplugin_la_SOURCES = \
 	slurm_plugin/allocator.c \
+	slurm_plugin/ask.c slurm_plugin/ask.h \
 	slurm_plugin/balancer.c slurm_plugin/balancer.h \
 	slurm_plugin/child.c slurm_plugin/child.h \
 	slurm_plugin/config.c slurm_plugin/config.h \
 	slurm_plugin/local.c \
 	slurm_plugin/options.c slurm_plugin/options.h \
 	slurm_plugin/plugin.c slurm_plugin/plugin.h \
-	slurm_plugin/remote.c
+	slurm_plugin/remote.c \
+	slurm_plugin/rules.c slurm_plugin/rules.h
 libplugin_la_CFLAGS = $(LB_CFLAGS)
 
 # -z now: what Slurm lacks is found when the plugin is loaded, where it costs no job.  Slurm's own functions are in the

@@ -2,19 +2,29 @@
 /* The option --lb, and SLURM_LB in its place. */
 #include "slurm_plugin/options.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
+#include "slurm_plugin/ask.h"
 #include "slurm_plugin/plugin.h"
+#include "slurm_plugin/rules.h"
 
 #define HAS_OPTIONAL_ARGUMENT 2
 
 int lbs_choice_parse(const char *text, struct lbs_choice *ret_choice, struct lbx_error *err)
 {
     struct lbs_choice choice = {.wish = LBS_ON};
+    size_t n = text ? strlen(text) : 0;
     int rc;
 
+    if (n >= sizeof(choice.text))
+        return lbx_error_set(err, -EINVAL, "%.40s... is longer than %zu bytes", text,
+                             sizeof(choice.text) - 1);
+    if (n > 0)
+        memcpy(choice.text, text, n + 1);
     lbp_params_init(&choice.params);
     if (text && strcmp(text, "off") == 0) {
         choice.wish = LBS_OFF;
@@ -108,18 +118,38 @@ void lbs_options_register(spank_t spank)
         slurm_verbose("lb: --lb could not be registered");
 }
 
-void lbs_options_check_environment(void)
+/* Nothing was submitted yet, and an optional plugin's error code is dropped by Slurm: only this stops the client. */
+static void refuse(const char *what, const char *why)
 {
-    const char *text = getenv("SLURM_LB");
-    struct lbs_choice choice;
-    struct lbx_error err;
-
-    if (!text || lbs_plugin.off || lbs_plugin.option.wish != LBS_UNSET)
-        return;
-    if (lbs_choice_parse(text, &choice, &err) == 0)
-        return;
-    /* An optional plugin's error code is dropped by Slurm, so that only this stops the client. */
-    slurm_spank_log("lb: SLURM_LB: %s", err.text);
+    slurm_spank_log("lb: %s%s", what, why);
     if (is_client())
         exit(1);
+}
+
+struct lbs_choice lbs_options_asked(void)
+{
+    const char *text = getenv("SLURM_LB");
+    struct lbs_choice choice = lbs_plugin.option;
+    struct lbx_error err;
+
+    if (text && choice.wish == LBS_UNSET && lbs_choice_parse(text, &choice, &err) < 0)
+        refuse("SLURM_LB: ", err.text);
+    return choice;
+}
+
+void lbs_options_check(void)
+{
+    int64_t deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns;
+    struct lbs_lbd lbd = {.socket = lbs_plugin.config.socket};
+    struct lbs_choice choice;
+    struct lbw_local_rule rule;
+    struct lbx_error err;
+
+    if (lbs_plugin.off)
+        return;
+    choice = lbs_options_asked();
+    /* limits are the same in all partitions, and only what somebody asked for can pass them */
+    if (choice.wish == LBS_ON && lbs_ask_rule(&lbd, NULL, NULL, deadline_ns, &rule) == 0 &&
+        lbs_rules_apply(&rule, &choice, &err) < 0)
+        refuse("", err.text);
 }

@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "policy/registry.h"
+#include "slurm_plugin/config.h"
 
 enum lbs_wish {
     LBS_UNSET = 0, /* nothing was said */
@@ -17,10 +18,11 @@ enum lbs_wish {
 struct lbs_choice {
     enum lbs_wish wish;
     struct lbp_params params; /* when LBS_ON */
+    char text[LBS_TEXT_MAX];  /* that was parsed: what it does not give, the site may decide */
 };
 
 /*
- * What a text of the option, of SLURM_LB or of policy= asks for; NULL and "" are the policy auto.
+ * What a text of the option, of SLURM_LB or of policy= asks for; NULL and "" are the policy auto, until the site decides.
  * Returns 0, or -EINVAL with a text naming what is wrong and the nearest right one; *ret_choice
  * untouched on failure.
  */

@@ -32,9 +32,12 @@ void lbs_local_post_opt(void);
 /* allocator.c: in salloc and sbatch. */
 void lbs_allocator_post_opt(void);
 
-/* options.c: judge SLURM_LB before anything is submitted; says what is wrong and ends the client
- * when it is. */
-void lbs_options_check_environment(void);
+/* options.c: judge SLURM_LB and the site's limits before anything is submitted; says what is wrong and ends the client when
+ * something is. */
+void lbs_options_check(void);
+
+/* What this client's user asks for: the option, else SLURM_LB. */
+struct lbs_choice lbs_options_asked(void);
 
 /* remote.c: in slurmstepd. */
 void lbs_remote_user_init(spank_t spank);

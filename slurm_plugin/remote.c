@@ -12,18 +12,23 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "slurm_plugin/ask.h"
 #include "slurm_plugin/balancer.h"
 #include "slurm_plugin/plugin.h"
+#include "slurm_plugin/rules.h"
 #include "wire/local.h"
 
+#define UNASKED_NS \
+    (20 * LBX_NS_PER_MS)         /* for the site's decision on a step that asked for nothing */
 #define STEP_SPECIAL 0xfffffff0u /* from here on: batch script, extern, interactive, pending */
 #define HANDED_ON 5
 #define HANDED_ON_MAX 320
 
 /* What this slurmstepd's step came to; see struct lbs_plugin for why it is static. */
 static struct {
-    bool on;
-    bool lbd_answers; /* so far: once it did not, it is not waited for again */
+    bool known; /* a step with tasks, of which lbd is told */
+    bool on;    /* it is balanced */
+    struct lbs_lbd lbd;
     bool begun;       /* lbd was told that tasks begin */
     bool interrupted; /* a task was ended by a signal */
     uint32_t jobid, stepid, ntasks, nexited;
@@ -31,25 +36,47 @@ static struct {
     char trouble[LBX_ERROR_TEXT_MAX]; /* why it was not started; "" when it was */
 } step;
 
-/* Too large for a stack that is not ours; hooks run in one thread. */
-static struct lbw_local_msg request, answer;
-
-/* Precedence: option, SLURM_LB of the step's environment, the site's default. */
-static struct lbs_choice choose(spank_t spank)
+/* What was asked for: the option, else SLURM_LB of the step's environment. */
+static struct lbs_choice asked(spank_t spank)
 {
     struct lbs_choice choice = lbs_plugin.option;
     char text[LBS_TEXT_MAX];
     struct lbx_error err;
 
-    if (choice.wish != LBS_UNSET)
+    if (choice.wish == LBS_UNSET &&
+        spank_getenv(spank, "SLURM_LB", text, sizeof(text)) == ESPANK_SUCCESS &&
+        lbs_choice_parse(text, &choice, &err) < 0)
+        /* judged by srun before: a wrong one comes from a host without the plugin */
+        slurm_verbose("lb: SLURM_LB is ignored: %s", err.text);
+    return choice;
+}
+
+/*
+ * Precedence: the site's limits, the option, SLURM_LB, the account's section of policy.conf, the partition's, the site's
+ * keys there, policy= of the plugin's line.  ret_place[out]  whether shares follow the ranking
+ */
+static struct lbs_choice choose(spank_t spank, int64_t deadline_ns, bool *ret_place)
+{
+    char partition[LBW_LOCAL_NAME_MAX] = "", account[LBW_LOCAL_NAME_MAX] = "";
+    struct lbs_choice choice = asked(spank);
+    struct lbw_local_rule rule;
+    struct lbx_error err;
+
+    *ret_place = true;
+    if (choice.wish == LBS_OFF)
         return choice;
-    if (spank_getenv(spank, "SLURM_LB", text, sizeof(text)) == ESPANK_SUCCESS) {
-        /* judged by srun before; a wrong one comes from a host without the plugin */
-        if (lbs_choice_parse(text, &choice, &err) < 0)
-            slurm_verbose("lb: SLURM_LB is ignored: %s", err.text);
-        return choice;
+    (void)spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof(partition));
+    (void)spank_getenv(spank, "SLURM_JOB_ACCOUNT", account, sizeof(account));
+    if (choice.wish == LBS_UNSET && deadline_ns > lbx_clock_mono_ns() + UNASKED_NS)
+        deadline_ns = lbx_clock_mono_ns() + UNASKED_NS;
+    if (lbs_ask_rule(&step.lbd, partition, account, deadline_ns, &rule) == 0) {
+        *ret_place = rule.place;
+        if (lbs_rules_apply(&rule, &choice, &err) < 0) { /* it came round srun's own check */
+            slurm_verbose("lb: left alone: %s", err.text);
+            choice.wish = LBS_OFF;
+        }
     }
-    if (lbs_plugin.config.policy[0] != '\0' &&
+    if (choice.wish == LBS_UNSET && lbs_plugin.config.policy[0] != '\0' &&
         lbs_choice_parse(lbs_plugin.config.policy, &choice, &err) < 0)
         slurm_verbose("lb: the site's policy is ignored: %s", err.text);
     return choice;
@@ -71,41 +98,22 @@ static void unset_stale(spank_t spank)
         (void)spank_unsetenv(spank, name[i]);
 }
 
-static int ask_lbd(int64_t deadline_ns)
-{
-    int rc = lbw_local_ask(lbs_plugin.config.socket, &request, deadline_ns, &answer);
-
-    if (rc < 0) {
-        slurm_verbose("lb: lbd does not answer at %s: %s", lbs_plugin.config.socket, strerror(-rc));
-        step.lbd_answers = false;
-    }
-    return rc;
-}
-
 static void tell_host_speed(spank_t spank, int64_t deadline_ns)
 {
-    const struct lbw_local_host *h = &answer.u.hosts.host[0];
+    struct lbw_local_host h;
     char text[96];
 
-    memset(&request, 0, sizeof(request));
-    request.type = LBW_L_SELF;
-    if (ask_lbd(deadline_ns) < 0 || answer.type != LBW_L_HOSTS || answer.u.hosts.n != 1)
+    if (lbs_ask_self(&step.lbd, deadline_ns, &h) < 0)
         return;
-    snprintf(text, sizeof(text), "%.6g:%.6g:%.6g", h->core_speed, h->capacity, h->hardware);
+    snprintf(text, sizeof(text), "%.6g:%.6g:%.6g", h.core_speed, h.capacity, h.hardware);
     set_task_env(spank, "LB_HOST_SPEED", text);
 }
 
-static void notify(uint32_t begin, int64_t deadline_ns)
+static void notify(uint32_t begin)
 {
-    if (!step.lbd_answers)
-        return;
-    memset(&request, 0, sizeof(request));
-    request.type = LBW_L_NOTICE;
-    request.u.notice.begin = begin;
-    request.u.notice.jobid = step.jobid;
-    request.u.notice.stepid = step.stepid;
-    request.u.notice.ntasks = step.ntasks;
-    (void)ask_lbd(deadline_ns);
+    struct lbw_local_notice notice = {begin, step.jobid, step.stepid, step.ntasks};
+
+    lbs_tell_notice(&step.lbd, &notice);
 }
 
 /* What of the step's environment the balancer's figures are labelled with. */
@@ -196,14 +204,17 @@ void lbs_remote_user_init(spank_t spank)
     int64_t deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns;
     struct lbs_choice choice;
     char policy[LBS_TEXT_MAX];
+    bool place;
 
-    if (step.on || spank_get_item(spank, S_JOB_ID, &step.jobid) != ESPANK_SUCCESS ||
+    if (step.known || spank_get_item(spank, S_JOB_ID, &step.jobid) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_STEPID, &step.stepid) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step.ntasks) != ESPANK_SUCCESS ||
         step.stepid >= STEP_SPECIAL)
         return;
+    step.known = true;
+    step.lbd = (struct lbs_lbd){.socket = lbs_plugin.config.socket};
     unset_stale(spank);
-    choice = choose(spank);
+    choice = choose(spank, deadline_ns, &place);
     make_trace_absolute(&choice.params);
     if (choice.wish == LBS_OFF)
         set_task_env(spank, "LB_POLICY", "off");
@@ -211,20 +222,20 @@ void lbs_remote_user_init(spank_t spank)
         lbp_params_print(&choice.params, policy, sizeof(policy)) >= (int)sizeof(policy))
         return;
     step.on = true;
-    step.lbd_answers = true;
     set_task_env(spank, "LB_POLICY", policy);
     if (is_host_of_task_0(spank))
         start_balancer(spank, policy);
-    tell_host_speed(spank, deadline_ns);
+    if (place)
+        tell_host_speed(spank, deadline_ns);
 }
 
 /* lbd believes root alone, and in user_init the effective ids are the user's: so it is told here, once. */
 void lbs_remote_task_post_fork(void)
 {
-    if (!step.on || step.begun)
+    if (!step.known || step.begun)
         return;
     step.begun = true;
-    notify(1, lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns);
+    notify(1);
 }
 
 /*
@@ -240,23 +251,31 @@ static void tell_if_nobody_joined(int status)
         slurm_spank_log("lb: the program knows nothing of lb.h: its loops were not balanced");
 }
 
+/* Rank 0 is gone with the others of this host.  In this hook a line still reaches the user. */
+static void end_balancing(int64_t deadline_ns)
+{
+    int status = 0;
+
+    if (lbs_balancer_ask(&step.balancer, deadline_ns, &status) == 0)
+        tell_if_nobody_joined(status);
+    if (step.trouble[0] != '\0')
+        slurm_spank_log("lb: the loops were not balanced: %s", step.trouble);
+}
+
 void lbs_remote_task_exit(spank_t spank)
 {
     int64_t deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns;
     int status = 0;
 
-    if (!step.on)
+    if (!step.known)
         return;
     if (spank_get_item(spank, S_TASK_EXIT_STATUS, &status) == ESPANK_SUCCESS && WIFSIGNALED(status))
         step.interrupted = true;
     if (++step.nexited < step.ntasks)
         return;
-    /* Rank 0 is gone with the others of this host.  In this hook a line still reaches the user. */
-    if (lbs_balancer_ask(&step.balancer, deadline_ns, &status) == 0)
-        tell_if_nobody_joined(status);
-    if (step.trouble[0] != '\0')
-        slurm_spank_log("lb: the loops were not balanced: %s", step.trouble);
-    notify(0, deadline_ns);
+    if (step.on)
+        end_balancing(deadline_ns);
+    notify(0);
 }
 
 void lbs_remote_exit(void)
@@ -264,11 +283,13 @@ void lbs_remote_exit(void)
     int64_t deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns;
     int status = 0;
 
-    if (!step.on)
+    if (!step.known)
         return;
+    step.known = false;
+    if (step.on && lbs_balancer_end(&step.balancer, deadline_ns, &status) == 0 &&
+        step.nexited == step.ntasks)
+        tell_if_nobody_joined(status); /* slow to end: perhaps in the log only */
     step.on = false;
-    if (lbs_balancer_end(&step.balancer, deadline_ns, &status) == 0 && step.nexited == step.ntasks)
-        tell_if_nobody_joined(status);            /* slow to end: perhaps in the log only */
     if (step.begun && step.nexited < step.ntasks) /* not all of the tasks ended in sight */
-        notify(0, deadline_ns);
+        notify(0);
 }

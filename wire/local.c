@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,6 +22,23 @@ static void put_notice(struct lbw_writer *w, const struct lbw_local_notice *noti
     lbw_write_u64(w, notice->ntasks);
 }
 
+static void put_scope(struct lbw_writer *w, const struct lbw_local_scope *scope)
+{
+    lbw_write_str(w, scope->partition);
+    lbw_write_str(w, scope->account);
+}
+
+static void put_rule(struct lbw_writer *w, const struct lbw_local_rule *rule)
+{
+    lbw_write_u64(w, rule->opt_out);
+    lbw_write_u64(w, rule->place);
+    lbw_write_u64(w, rule->trace);
+    lbw_write_i64(w, rule->least_period_ns);
+    lbw_write_i64(w, rule->least_chunk_ns);
+    lbw_write_str(w, rule->policy);
+    lbw_write_str(w, rule->allowed);
+}
+
 /* How many fields the message has, version and type among them; 0 for an unknown type. */
 static size_t count_fields(uint32_t type)
 {
@@ -33,13 +51,27 @@ static size_t count_fields(uint32_t type)
         return 6;
     case LBW_L_COMMAND:
     case LBW_L_JOB:
+    case LBW_L_PLACE:
     case LBW_L_TEXT:
     case LBW_L_ERROR:
         return 3;
+    case LBW_L_SCOPE:
+        return 4;
+    case LBW_L_RULE:
+        return 9;
     case LBW_L_HOSTS:
         return 2; /* and those of the list */
     }
     return 0;
+}
+
+#define ENDED(text) (memchr((text), 0, sizeof(text)) != NULL)
+
+static bool is_valid_rule(const struct lbw_local_rule *rule)
+{
+    return rule->opt_out <= 1 && rule->place <= 1 && rule->trace <= 1 &&
+           rule->least_period_ns >= 0 && rule->least_chunk_ns >= 0 && ENDED(rule->policy) &&
+           ENDED(rule->allowed);
 }
 
 static int check_message(const struct lbw_local_msg *msg)
@@ -53,11 +85,16 @@ static int check_message(const struct lbw_local_msg *msg)
         return msg->u.notice.begin > 1 ? -EINVAL : 0;
     case LBW_L_COMMAND:
     case LBW_L_JOB:
+    case LBW_L_PLACE:
     case LBW_L_TEXT:
     case LBW_L_ERROR:
         return memchr(msg->u.text.text, 0, sizeof(msg->u.text.text)) ? 0 : -EINVAL;
     case LBW_L_HOSTS:
         return lbw_hosts_valid(&msg->u.hosts) ? 0 : -EINVAL;
+    case LBW_L_SCOPE:
+        return ENDED(msg->u.scope.partition) && ENDED(msg->u.scope.account) ? 0 : -EINVAL;
+    case LBW_L_RULE:
+        return is_valid_rule(&msg->u.rule) ? 0 : -EINVAL;
     }
     return -EINVAL;
 }
@@ -77,6 +114,10 @@ int lbw_local_encode(const struct lbw_local_msg *msg, struct lbx_buf *out)
         lbw_hosts_write(&w, &msg->u.hosts);
     else if (msg->type == LBW_L_NOTICE)
         put_notice(&w, &msg->u.notice);
+    else if (msg->type == LBW_L_SCOPE)
+        put_scope(&w, &msg->u.scope);
+    else if (msg->type == LBW_L_RULE)
+        put_rule(&w, &msg->u.rule);
     else if (nfields == 3)
         lbw_write_str(&w, msg->u.text.text);
     return lbw_write_end(&w);
@@ -88,6 +129,17 @@ static void get_notice(struct lbw_reader *r, struct lbw_local_notice *notice)
     notice->jobid = (uint32_t)lbw_read_u64(r, UINT32_MAX);
     notice->stepid = (uint32_t)lbw_read_u64(r, UINT32_MAX);
     notice->ntasks = (uint32_t)lbw_read_u64(r, UINT32_MAX);
+}
+
+static void get_rule(struct lbw_reader *r, struct lbw_local_rule *rule)
+{
+    rule->opt_out = (uint32_t)lbw_read_u64(r, 1);
+    rule->place = (uint32_t)lbw_read_u64(r, 1);
+    rule->trace = (uint32_t)lbw_read_u64(r, 1);
+    rule->least_period_ns = lbw_read_i64(r, 0, INT64_MAX);
+    rule->least_chunk_ns = lbw_read_i64(r, 0, INT64_MAX);
+    lbw_read_str(r, rule->policy, sizeof(rule->policy));
+    lbw_read_str(r, rule->allowed, sizeof(rule->allowed));
 }
 
 int lbw_local_decode(const uint8_t *body, size_t n, struct lbw_local_msg *ret_msg)
@@ -102,6 +154,11 @@ int lbw_local_decode(const uint8_t *body, size_t n, struct lbw_local_msg *ret_ms
         lbw_hosts_read(&r, &ret_msg->u.hosts);
     else if (ret_msg->type == LBW_L_NOTICE)
         get_notice(&r, &ret_msg->u.notice);
+    else if (ret_msg->type == LBW_L_SCOPE) {
+        lbw_read_str(&r, ret_msg->u.scope.partition, sizeof(ret_msg->u.scope.partition));
+        lbw_read_str(&r, ret_msg->u.scope.account, sizeof(ret_msg->u.scope.account));
+    } else if (ret_msg->type == LBW_L_RULE)
+        get_rule(&r, &ret_msg->u.rule);
     else if (count_fields(type) == 3)
         lbw_read_str(&r, ret_msg->u.text.text, sizeof(ret_msg->u.text.text));
     return lbw_read_end(&r);
@@ -119,6 +176,27 @@ static int frame_request(const struct lbw_local_msg *request, struct lbx_channel
     if (rc == 0)
         rc = lbx_frame_append(c, out, lbx_buf_data(&body), lbx_buf_len(&body));
     lbx_buf_fini(&body);
+    return rc;
+}
+
+int lbw_local_tell(const char *path, const struct lbw_local_msg *request)
+{
+    struct lbx_channel c;
+    struct lbx_buf out;
+    int fd = -1, rc;
+
+    lbx_channel_init_plain(&c);
+    lbx_buf_init(&out, LBX_FRAME_CAP + LBX_FRAME_OVERHEAD);
+    rc = frame_request(request, &c, &out);
+    if (rc == 0) {
+        fd = lbx_sock_connect_unix(path, 0);
+        rc = fd < 0 ? fd : lbx_sock_flush(fd, &out);
+    }
+    if (rc == 0 && lbx_buf_len(&out) > 0)
+        rc = -EAGAIN;
+    if (fd >= 0)
+        close(fd);
+    lbx_buf_fini(&out);
     return rc;
 }
 

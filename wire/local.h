@@ -16,8 +16,11 @@
 
 #define LBW_LOCAL_VERSION 1
 #define LBW_LOCAL_HOST_MAX 64
-#define LBW_LOCAL_HOSTS_MAX 512  /* in one answer; more come in further ones (see more) */
-#define LBW_LOCAL_TEXT_MAX 60000 /* bytes of a command's argument or answer */
+#define LBW_LOCAL_HOSTS_MAX 512   /* in one answer; more come in further ones (see more) */
+#define LBW_LOCAL_NAME_MAX 64     /* of a partition or an account, with the NUL */
+#define LBW_LOCAL_POLICY_MAX 256  /* text of a policy, with the NUL */
+#define LBW_LOCAL_ALLOWED_MAX 512 /* a list of policies, with the NUL */
+#define LBW_LOCAL_TEXT_MAX 60000  /* bytes of a command's argument or answer */
 
 /* Where lbd listens when nothing else is configured; the environment's LBD_SOCKET overrides it for
  * lbctl and tests only. */
@@ -29,10 +32,13 @@ enum lbw_local_type {
     LBW_L_NOTICE,   /* tasks of a step begin or end here -> LBW_L_OK */
     LBW_L_COMMAND,  /* lbctl                             -> LBW_L_TEXT or LBW_L_ERROR */
     LBW_L_JOB,      /* lb-balancer's figures (JSON text) -> LBW_L_OK */
+    LBW_L_SCOPE,    /* what has the site decided for one? -> LBW_L_RULE */
+    LBW_L_PLACE,    /* rank these hosts, best first       -> LBW_L_HOSTS or LBW_L_ERROR */
     LBW_L_HOSTS = 32,
     LBW_L_OK,
     LBW_L_TEXT,  /* JSON */
     LBW_L_ERROR, /* a text for people */
+    LBW_L_RULE,
 };
 
 struct lbw_local_host {
@@ -60,12 +66,29 @@ struct lbw_local_text {
     char text[LBW_LOCAL_TEXT_MAX + 1]; /* NUL-terminated; no NUL within */
 };
 
+struct lbw_local_scope { /* "" where it is not known */
+    char partition[LBW_LOCAL_NAME_MAX];
+    char account[LBW_LOCAL_NAME_MAX];
+};
+
+/* policy.conf, as it is for one scope. */
+struct lbw_local_rule {
+    uint32_t opt_out;                        /* 1: also what does not ask is balanced */
+    uint32_t place;                          /* 1: shares, tasks and hosts follow the ranking */
+    uint32_t trace;                          /* 1: trace=FILE is allowed */
+    int64_t least_period_ns, least_chunk_ns; /* 0: no limit */
+    char policy[LBW_LOCAL_POLICY_MAX];       /* of steps that name none */
+    char allowed[LBW_LOCAL_ALLOWED_MAX];     /* policies behind commas; "": all */
+};
+
 struct lbw_local_msg {
     enum lbw_local_type type;
     union {
         struct lbw_local_hosts hosts;
         struct lbw_local_notice notice;
-        struct lbw_local_text text; /* COMMAND, JOB, TEXT, ERROR */
+        struct lbw_local_text text; /* COMMAND, JOB, PLACE (hosts behind commas), TEXT, ERROR */
+        struct lbw_local_scope scope;
+        struct lbw_local_rule rule;
     } u;
 };
 
@@ -83,5 +106,12 @@ int lbw_local_decode(const uint8_t *body, size_t n, struct lbw_local_msg *ret_ms
  */
 int lbw_local_ask(const char *path, const struct lbw_local_msg *request, int64_t deadline_ns,
                   struct lbw_local_msg *ret_answer) __attribute__((warn_unused_result));
+
+/*
+ * Likewise, but wait neither for lbd nor for an answer: what the socket does not take at once is not told.  An lbd that is
+ * stopped costs nothing, and hears of it when it goes on.
+ */
+int lbw_local_tell(const char *path, const struct lbw_local_msg *request)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "lbd/rules.h"
 
 static char path[] = "/tmp/lbconf.XXXXXX";
 static struct lbx_policyconf conf;
@@ -41,6 +42,43 @@ START_TEST(an_empty_file_gives_the_defaults)
     ck_assert_int_eq(conf.database_bytes_max, INT64_C(1) << 30);
     ck_assert(conf.verify_address && conf.trace);
     ck_assert_uint_eq(conf.npartitions + conf.naccounts + conf.npolicies + conf.nusers, 0);
+    lbx_policyconf_fini(&conf);
+}
+END_TEST
+
+START_TEST(the_narrower_rule_holds)
+{
+    static const struct {
+        const char *partition, *account, *policy;
+        uint32_t opt_out, place;
+    } cases[] = {
+        {"", "", "liu", 0, 1},           {"elsewhere", "unknown", "liu", 0, 1},
+        {"debug", "", "none", 0, 0},     {"debug", "physics", "static", 1, 0},
+        {"", "physics", "static", 1, 1}, {"", "chemistry", "liu", 0, 1},
+    };
+    struct lbw_local_scope scope;
+    struct lbw_local_rule rule;
+
+    ck_assert_msg(
+        read_text("policy = liu\nplacement = weights\n"
+                  "partition debug { policy = none placement = off mode = opt-in }\n"
+                  "account physics { policy = static mode = opt-out }\n"
+                  "account chemistry { mode = opt-in }\n"
+                  "limits { policies = {auto, none} least_period = 50ms trace = false }\n") == 0,
+        "%s", err.text);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        memset(&scope, 0, sizeof(scope));
+        strcpy(scope.partition, cases[i].partition);
+        strcpy(scope.account, cases[i].account);
+        lbd_rules_for(&conf, &scope, &rule);
+        ck_assert_str_eq(rule.policy, cases[i].policy);
+        ck_assert_uint_eq(rule.opt_out, cases[i].opt_out);
+        ck_assert_uint_eq(rule.place, cases[i].place);
+        ck_assert_str_eq(rule.allowed, "auto,none");
+        ck_assert_int_eq(rule.least_period_ns, 50 * LBX_NS_PER_MS);
+        ck_assert_int_eq(rule.least_chunk_ns, 0);
+        ck_assert_uint_eq(rule.trace, 0);
+    }
     lbx_policyconf_fini(&conf);
 }
 END_TEST
@@ -183,6 +221,7 @@ int main(void)
         return EXIT_FAILURE;
     close(fd);
     tcase_add_test(tc, an_empty_file_gives_the_defaults);
+    tcase_add_test(tc, the_narrower_rule_holds);
     tcase_add_test(tc, everything_is_read);
     tcase_add_test(tc, mistakes_are_told_with_line_and_reason);
     tcase_add_test(tc, unreadable_files_are_told);

@@ -23,6 +23,34 @@ static void fill(size_t first, size_t n, uint32_t more)
     }
 }
 
+START_TEST(those_asked_for_in_order_of_rank)
+{
+    char names[] = "n9,n2,other,n1", none[] = "";
+    struct lbd_ranking r = {0};
+
+    fill(1, 4, 0);
+    part.host[2].age_ns = LBD_RANKING_UNUSED_NS; /* n3 */
+    part.host[3].age_ns = 0;
+    ck_assert_int_eq(lbd_ranking_part(&r, &part, 100), 0);
+    ck_assert_int_eq(lbd_ranking_among(&r, names, 110, &got), 0);
+    ck_assert_uint_eq(got.n, 2);
+    ck_assert_str_eq(got.host[0].host, "n1");
+    ck_assert_str_eq(got.host[1].host, "n2");
+    ck_assert_int_eq(got.host[1].age_ns, 15);
+    ck_assert_int_eq(lbd_ranking_among(&r, none, 110, &got), 0);
+    ck_assert_uint_eq(got.n, 0);
+    /* too old: the host, then the ranking */
+    memcpy(names, "n3,n4", 6);
+    ck_assert_int_eq(lbd_ranking_among(&r, names, 101, &got), 0);
+    ck_assert_uint_eq(got.n, 1);
+    ck_assert_str_eq(got.host[0].host, "n4");
+    memcpy(names, "n3,n4", 6);
+    ck_assert_int_eq(lbd_ranking_among(&r, names, 101 + LBD_RANKING_UNUSED_NS, &got), 0);
+    ck_assert_uint_eq(got.n, 0);
+    lbd_ranking_fini(&r);
+}
+END_TEST
+
 START_TEST(parts_come_into_force_together)
 {
     struct lbd_ranking r = {0};
@@ -116,6 +144,7 @@ int main(void)
 {
     TCase *tc = tcase_create("ranking");
 
+    tcase_add_test(tc, those_asked_for_in_order_of_rank);
     tcase_add_test(tc, parts_come_into_force_together);
     tcase_add_test(tc, endless_parts_are_refused);
     tcase_add_test(tc, steps_are_counted_once);

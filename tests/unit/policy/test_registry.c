@@ -61,8 +61,9 @@ static const struct {
     {"lui", "\"liu\""},
     {"statik", "\"static\""},
     {"off!", "nearest"},
-    {"report", "write auto,report"},
-    {"period=1s", "write auto,period=1s"},
+    {"report=yes", "takes no value"},
+    {"period=1h", "no duration"},
+    {"report,auto", "unknown key \"auto\""},
     {"auto,perod=1s", "\"period\""},
     {"auto,treshold=0.1", "\"threshold\""},
     {"auto,reprot", "\"report\""},
@@ -133,6 +134,33 @@ START_TEST(test_long)
 }
 END_TEST
 
+/* A text without a policy changes what it gives; one with a policy starts anew. */
+START_TEST(test_overlay)
+{
+    static const struct {
+        const char *text, *result;
+    } cases[] = {
+        {"", "liu,period=1s,report"},
+        {"hosts", "liu,period=1s,report,hosts"},
+        {"period=2s,trace=/t", "liu,period=2s,report,trace=/t"},
+        {"liu", "liu"},
+        {"auto,hosts", "auto,hosts"},
+    };
+    struct lbp_params p;
+    char text[64];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ck_assert_int_eq(lbp_params_parse(&p, "liu,period=1s,report", NULL), 0);
+        ck_assert_int_eq(lbp_params_overlay(&p, cases[i].text, NULL), 0);
+        ck_assert_int_lt(lbp_params_print(&p, text, sizeof(text)), (int)sizeof(text));
+        ck_assert_str_eq(text, cases[i].result);
+        ck_assert_int_eq(lbp_params_overlay(&p, "period=2s,prd=1", NULL), -EINVAL);
+        lbp_params_print(&p, text, sizeof(text));
+        ck_assert_str_eq(text, cases[i].result);
+    }
+}
+END_TEST
+
 /* As snprintf: a short buffer gets what fits, and the whole length is told. */
 START_TEST(test_print_short)
 {
@@ -157,7 +185,7 @@ START_TEST(test_tables)
     const struct lbp_key_info *key = lbp_key_table(&nkeys);
 
     ck_assert_int_eq((int)npolicies, LBP_POLICIES);
-    ck_assert_int_eq((int)nkeys, 6);
+    ck_assert_int_eq((int)nkeys, 7);
     for (size_t i = 0; i < npolicies; i++) {
         struct lbp_params p;
 
@@ -219,6 +247,7 @@ int main(void)
     tcase_add_loop_test(t, test_bad, 0, sizeof(bad) / sizeof(bad[0]));
     tcase_add_test(t, test_long);
     tcase_add_test(t, test_print_short);
+    tcase_add_test(t, test_overlay);
     tcase_add_test(t, test_tables);
     tcase_add_test(t, test_distance);
     tcase_add_test(t, test_random);

@@ -17,7 +17,19 @@
 #include "tests/unit/slurm_plugin/spank_stub.h"
 #include "wire/local.h"
 
-enum manner { ANSWERS, SILENT, HANGS_UP, GARBAGE, HUGE, OTHER_ANSWER, NO_HOST, MANNERS };
+enum manner {
+    ANSWERS,
+    SILENT,
+    HANGS_UP,
+    GARBAGE,
+    HUGE,
+    OTHER_ANSWER,
+    NO_HOST,
+    NO_PLACEMENT,
+    OPT_OUT,
+    LIMITED,
+    MANNERS
+};
 
 static char folder[] = "/tmp/lb-plugin-lbd-XXXXXX";
 static char socket_path[64];
@@ -69,6 +81,14 @@ static void send_answer(int fd, enum manner manner, int type)
 
     memset(&msg, 0, sizeof(msg));
     msg.type = LBW_L_OK;
+    if (type == LBW_L_SCOPE && manner != OTHER_ANSWER) {
+        msg.type = LBW_L_RULE;
+        msg.u.rule.place = manner != NO_PLACEMENT;
+        msg.u.rule.opt_out = manner == OPT_OUT;
+        strcpy(msg.u.rule.policy, "liu,period=1s");
+        if (manner == LIMITED)
+            strcpy(msg.u.rule.allowed, "liu,none");
+    }
     if (type == LBW_L_SELF && manner != OTHER_ANSWER) {
         msg.type = LBW_L_HOSTS;
         msg.u.hosts.n = manner == NO_HOST ? 0 : 1;
@@ -83,7 +103,7 @@ static void send_raw(int fd, const void *data, size_t n)
         _exit(1);
 }
 
-/* One letter into the pipe for each request: S, B(egin) or E(nd). */
+/* One letter into the pipe for each request: R(ule), S(elf), B(egin) or E(nd). */
 static void serve(int listener, int pipe_fd, enum manner manner)
 {
     static const uint8_t garbage[] = {0, 0, 0, 9, 0xc1, 0xff, 0x93, 1, 2, 3, 4, 5, 6};
@@ -99,16 +119,21 @@ static void serve(int listener, int pipe_fd, enum manner manner)
         }
         type = read_request(fd);
         letter = type == LBW_L_SELF     ? 'S'
+                 : type == LBW_L_SCOPE  ? strcmp(msg.u.scope.partition, "long") == 0 ? 'R' : '!'
                  : type != LBW_L_NOTICE ? '?'
                  : msg.u.notice.begin   ? 'B'
                                         : 'E';
-        if (letter != 'S' && letter != '?' &&
+        if (type == LBW_L_NOTICE &&
             (msg.u.notice.jobid != 7 || msg.u.notice.stepid != 1 || msg.u.notice.ntasks != 2))
             letter = '!';
         if (write(pipe_fd, &letter, 1) != 1)
             _exit(1);
         if (manner == SILENT)
             continue;
+        if (type == LBW_L_NOTICE) { /* no answer is waited for */
+            close(fd);
+            continue;
+        }
         if (manner == GARBAGE)
             send_raw(fd, garbage, sizeof(garbage));
         else if (manner == HUGE)
@@ -120,23 +145,61 @@ static void serve(int listener, int pipe_fd, enum manner manner)
 }
 
 static const struct {
+    const char *asked;    /* SLURM_LB; NULL: nothing */
     const char *requests; /* until the tasks have ended */
     const char *speed;    /* NULL: not told */
+    const char *policy;   /* NULL: not told */
 } expected[MANNERS] = {
-    [ANSWERS] = {"SBE", "0.75:1.5:1.25"},
-    [SILENT] = {"S", NULL},
-    [HANGS_UP] = {"S", NULL},
-    [GARBAGE] = {"S", NULL},
-    [HUGE] = {"S", NULL},
-    [OTHER_ANSWER] = {"SBE", NULL},
-    [NO_HOST] = {"SBE", NULL},
+    [ANSWERS] = {"report", "RSBE", "0.75:1.5:1.25", "liu,period=1s,report"},
+    [SILENT] = {"auto", "RBE", NULL, "auto"}, /* of tasks it is told without an answer */
+    [HANGS_UP] = {"auto", "RBE", NULL, "auto"},
+    [GARBAGE] = {"auto", "RBE", NULL, "auto"},
+    [HUGE] = {"auto", "RBE", NULL, "auto"},
+    [OTHER_ANSWER] = {"auto", "RSBE", NULL, "auto"},
+    [NO_HOST] = {"auto", "RSBE", NULL, "auto"},
+    [NO_PLACEMENT] = {"auto", "RBE", NULL, "auto"},
+    [OPT_OUT] = {NULL, "RSBE", "0.75:1.5:1.25", "liu,period=1s"},
+    [LIMITED] = {"auto", "RBE", NULL, "off"},
 };
+
+/* Until the server has written n letters; it is told more than it is asked. */
+static void await_letters(int fd, char *got, size_t n)
+{
+    size_t have = 0;
+
+    while (have < n) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        ssize_t more = poll(&p, 1, 20000) == 1 ? read(fd, got + have, n - have) : 0;
+
+        ck_assert_msg(more > 0, "the server got only \"%s\"", got);
+        have += (size_t)more;
+        got[have] = '\0';
+    }
+}
+
+static int run_hooks(int argc, char **argv)
+{
+    int rc = slurm_spank_user_init(NULL, argc, argv);
+
+    rc |= slurm_spank_task_post_fork(NULL, argc, argv);
+    rc |= slurm_spank_task_post_fork(NULL, argc, argv);
+    rc |= slurm_spank_task_exit(NULL, argc, argv);
+    rc |= slurm_spank_task_exit(NULL, argc, argv);
+    return rc | slurm_spank_exit(NULL, argc, argv);
+}
+
+static void assert_told(const char *name, const char *value)
+{
+    if (value)
+        ck_assert_pstr_eq(stub_getenv(name), value);
+    else
+        ck_assert_ptr_null(stub_getenv(name));
+}
 
 START_TEST(test_manner)
 {
     char arg[2][128], *argv[] = {arg[0], arg[1]}, got[16] = "";
     int listener, fd[2], rc;
-    ssize_t n;
     pid_t pid;
 
     snprintf(socket_path, sizeof(socket_path), "%s/%d.sock", folder, _i);
@@ -151,33 +214,24 @@ START_TEST(test_manner)
     close(listener);
     stub_reset();
     stub.has_task_0 = false;
-    stub_setenv("SLURM_LB", "auto");
+    stub_setenv("SLURM_JOB_PARTITION", "long");
+    if (expected[_i].asked)
+        stub_setenv("SLURM_LB", expected[_i].asked);
     snprintf(arg[0], sizeof(arg[0]), "socket=%s", socket_path);
     /* what is silent is waited for; what answers may be slow on a loaded machine */
     snprintf(arg[1], sizeof(arg[1]), "deadline_ms=%d", _i == SILENT ? 20 : 100);
     rc = slurm_spank_init(NULL, 2, argv);
     if (_i != SILENT)
         lbs_plugin.config.deadline_ns *= 200;
-    rc |= slurm_spank_user_init(NULL, 2, argv);
-    rc |= slurm_spank_task_post_fork(NULL, 2, argv);
-    rc |= slurm_spank_task_post_fork(NULL, 2, argv);
-    rc |= slurm_spank_task_exit(NULL, 2, argv);
-    rc |= slurm_spank_task_exit(NULL, 2, argv);
-    rc |= slurm_spank_exit(NULL, 2, argv);
+    rc |= run_hooks(2, argv);
+    ck_assert_int_eq(rc, ESPANK_SUCCESS);
+    await_letters(fd[0], got, strlen(expected[_i].requests));
     kill(pid, SIGKILL);
     ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-    ck_assert_int_eq(rc, ESPANK_SUCCESS);
-    n = read(fd[0], got, sizeof(got) - 1);
-    ck_assert_int_ge(n, 0);
-    got[n] = '\0';
-    if (_i == SILENT && n == 0)
-        memcpy(got, "S", 2); /* it was not even read in time */
     ck_assert_str_eq(got, expected[_i].requests);
-    if (expected[_i].speed)
-        ck_assert_str_eq(stub_getenv("LB_HOST_SPEED"), expected[_i].speed);
-    else
-        ck_assert_ptr_null(stub_getenv("LB_HOST_SPEED"));
-    ck_assert_str_eq(stub_getenv("LB_POLICY"), "auto");
+    ck_assert_int_eq(read(fd[0], got, 1), 0); /* nothing more */
+    assert_told("LB_HOST_SPEED", expected[_i].speed);
+    assert_told("LB_POLICY", expected[_i].policy);
     ck_assert_str_eq(stub.log, "");
     close(fd[0]);
 }

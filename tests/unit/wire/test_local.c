@@ -40,14 +40,20 @@ static void make(enum lbw_local_type type)
             fill_host(&msg.u.hosts.host[i], i);
     } else if (type == LBW_L_NOTICE) {
         msg.u.notice = (struct lbw_local_notice){1, 4000000000U, 0xfffffffbU, 70000};
+    } else if (type == LBW_L_SCOPE) {
+        strcpy(msg.u.scope.partition, "long");
+    } else if (type == LBW_L_RULE) {
+        msg.u.rule = (struct lbw_local_rule){.opt_out = 1, .trace = 1, .least_chunk_ns = 1000000};
+        strcpy(msg.u.rule.policy, "liu,period=1s");
+        strcpy(msg.u.rule.allowed, "liu,static");
     } else if (type != LBW_L_SELF && type != LBW_L_RANK && type != LBW_L_OK) {
         strcpy(msg.u.text.text, "hosts --all \xc3\xa4");
     }
 }
 
-static const enum lbw_local_type types[] = {LBW_L_SELF,    LBW_L_RANK, LBW_L_NOTICE,
-                                            LBW_L_COMMAND, LBW_L_JOB,  LBW_L_HOSTS,
-                                            LBW_L_OK,      LBW_L_TEXT, LBW_L_ERROR};
+static const enum lbw_local_type types[] = {LBW_L_SELF,  LBW_L_RANK,  LBW_L_NOTICE, LBW_L_COMMAND,
+                                            LBW_L_JOB,   LBW_L_HOSTS, LBW_L_OK,     LBW_L_TEXT,
+                                            LBW_L_ERROR, LBW_L_SCOPE, LBW_L_RULE,   LBW_L_PLACE};
 #define NTYPES (sizeof(types) / sizeof(types[0]))
 
 static void encode(struct lbx_buf *b)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the plugin asks its host's lbd, and tells it. */
+#include "slurm_plugin/ask.h"
+
+#include <errno.h>
+#include <slurm/spank.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Too large for a stack that is not ours; hooks run in one thread. */
+static struct lbw_local_msg request, answer;
+
+static int ask(struct lbs_lbd *lbd, enum lbw_local_type expected, int64_t deadline_ns)
+{
+    int rc;
+
+    if (lbd->silent)
+        return -ENODATA;
+    rc = lbw_local_ask(lbd->socket, &request, deadline_ns, &answer);
+    if (rc < 0) {
+        slurm_verbose("lb: lbd does not answer at %s: %s", lbd->socket, strerror(-rc));
+        lbd->silent = true;
+        return -ENODATA;
+    }
+    return answer.type == expected ? 0 : -ENODATA;
+}
+
+int lbs_ask_rule(struct lbs_lbd *lbd, const char *partition, const char *account,
+                 int64_t deadline_ns, struct lbw_local_rule *ret_rule)
+{
+    struct lbw_local_scope *scope = &request.u.scope;
+
+    memset(scope, 0, sizeof(*scope));
+    request.type = LBW_L_SCOPE;
+    if (partition && strlen(partition) < sizeof(scope->partition))
+        strcpy(scope->partition, partition);
+    if (account && strlen(account) < sizeof(scope->account))
+        strcpy(scope->account, account);
+    if (ask(lbd, LBW_L_RULE, deadline_ns) < 0)
+        return -ENODATA;
+    *ret_rule = answer.u.rule;
+    return 0;
+}
+
+int lbs_ask_self(struct lbs_lbd *lbd, int64_t deadline_ns, struct lbw_local_host *ret_host)
+{
+    request.type = LBW_L_SELF;
+    if (ask(lbd, LBW_L_HOSTS, deadline_ns) < 0 || answer.u.hosts.n != 1)
+        return -ENODATA;
+    *ret_host = answer.u.hosts.host[0];
+    return 0;
+}
+
+const struct lbw_local_hosts *lbs_ask_hosts(struct lbs_lbd *lbd, const char *names,
+                                            int64_t deadline_ns)
+{
+    size_t n = strlen(names);
+
+    if (n >= sizeof(request.u.text.text))
+        return NULL;
+    request.type = LBW_L_PLACE;
+    memcpy(request.u.text.text, names, n + 1);
+    return ask(lbd, LBW_L_HOSTS, deadline_ns) < 0 ? NULL : &answer.u.hosts;
+}
+
+void lbs_tell_notice(const struct lbs_lbd *lbd, const struct lbw_local_notice *notice)
+{
+    int rc;
+
+    request.type = LBW_L_NOTICE;
+    request.u.notice = *notice;
+    rc = lbw_local_tell(lbd->socket, &request);
+    if (rc < 0)
+        slurm_verbose("lb: lbd was not told at %s: %s", lbd->socket, strerror(-rc));
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the plugin asks its host's lbd, and tells it.  Nothing here fails a job: no answer is an answer. */
+#ifndef LBS_ASK_H
+#define LBS_ASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/local.h"
+
+/* The connection's state in one process: an lbd that did not answer once is not waited for again. */
+struct lbs_lbd {
+    const char *socket; /* borrowed */
+    bool silent;
+};
+
+/*
+ * What the site has decided for a partition and an account ("" or NULL: not known).  Until deadline_ns of
+ * lbx_clock_mono_ns at most.  Returns 0; -ENODATA when there is no answer, and then nothing is decided.
+ */
+int lbs_ask_rule(struct lbs_lbd *lbd, const char *partition, const char *account,
+                 int64_t deadline_ns, struct lbw_local_rule *ret_rule)
+    __attribute__((warn_unused_result));
+
+/* What this host is worth.  Returns 0 or -ENODATA. */
+int lbs_ask_self(struct lbs_lbd *lbd, int64_t deadline_ns, struct lbw_local_host *ret_host)
+    __attribute__((warn_unused_result));
+
+/* The named hosts (behind commas) that lbd knows, best first; borrowed until the next call here.  NULL: no answer. */
+const struct lbw_local_hosts *lbs_ask_hosts(struct lbs_lbd *lbd, const char *names,
+                                            int64_t deadline_ns);
+
+/* Tasks begin or end; waits for nobody. */
+void lbs_tell_notice(const struct lbs_lbd *lbd, const struct lbw_local_notice *notice);
+
+#endif
