@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "config.h"
 #include "lbd/node/kernel.h"
+#include "lbd/past.h"
 
 #define DIGITS 6 /* of a number: more than is measured */
 
@@ -205,11 +206,14 @@ static json_t *make_policy(const struct lbx_policyconf *c)
         to_s(c->keep_1h_ns), "size_bytes", (json_int_t)c->database_bytes_max);
 }
 
-char *lbd_command(const struct lbd_view *v, const char *text, struct lbx_error *err)
+char *lbd_command(const struct lbd_view *v, uint64_t request, const char *text,
+                  struct lbx_error *err)
 {
     json_t *o = NULL;
     char *json;
 
+    if (lbd_past_command(v, request, text, err))
+        return NULL;
     if (strcmp(text, "rank") == 0)
         o = make_rank(v);
     else if (strcmp(text, "hosts") == 0)
@@ -219,8 +223,9 @@ char *lbd_command(const struct lbd_view *v, const char *text, struct lbx_error *
     else if (strcmp(text, "policy") == 0)
         o = make_policy(v->conf);
     else
-        lbx_error_set(err, -EINVAL, "command '%.100s' is unknown: hosts, rank, status, policy",
-                      text);
+        lbx_error_set(
+            err, -EINVAL,
+            "command '%.100s' is unknown: hosts, rank, status, policy, history, jobs, job", text);
     if (!o) {
         if (!err->code)
             lbx_error_set(err, -ENOMEM, "out of memory");

@@ -104,11 +104,11 @@ static bool may_command(void *data, uid_t uid)
     return false;
 }
 
-static char *command(void *data, const char *text, struct lbx_error *err)
+static char *command(void *data, uint64_t request, const char *text, struct lbx_error *err)
 {
     struct lbd_view v = view_of(data);
 
-    return lbd_command(&v, text, err);
+    return lbd_command(&v, request, text, err);
 }
 
 static int job(void *data, const struct lbd_peer *peer, const char *json, struct lbx_error *err)

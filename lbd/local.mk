@@ -14,13 +14,17 @@ liblbd_la_SOURCES = \
 	lbd/local_server.c lbd/local_server.h \
 	lbd/notify.c lbd/notify.h \
 	lbd/options.c lbd/options.h \
+	lbd/past.c lbd/past.h \
 	lbd/ranking.c lbd/ranking.h \
 	lbd/rules.c lbd/rules.h \
 	lbd/view.h \
 	lbd/munge.c lbd/munge.h \
+	lbd/controller/ask.c \
 	lbd/controller/controller.c lbd/controller/controller.h \
 	lbd/controller/db.c lbd/controller/db.h \
 	lbd/controller/finished.c lbd/controller/finished.h \
+	lbd/controller/db.c lbd/controller/db.h lbd/controller/db_impl.h \
+	lbd/controller/db_read.c lbd/controller/db_rows.c lbd/controller/db_sql.c \
 	lbd/controller/migrations.h \
 	lbd/controller/prove.c lbd/controller/prove.h \
 	lbd/controller/running.c lbd/controller/running.h \
@@ -56,7 +60,7 @@ sbin_lbd_CFLAGS = $(LB_CFLAGS)
 sbin_lbd_LDADD = liblbd.la
 
 # The tables and the catalogue of metrics are built in.
-MIGRATIONS = schema/001-hosts.sql schema/002-history.sql
+MIGRATIONS = schema/001-hosts.sql schema/002-history.sql schema/003-jobs.sql
 EXTRA_DIST += $(MIGRATIONS) schema/embed.pl schema/metrics.pl schema/metrics.json
 lbd/controller/migrations.c: $(MIGRATIONS) schema/embed.pl
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(PERL) $(srcdir)/schema/embed.pl $(MIGRATIONS:%=$(srcdir)/%) >$@.tmp && mv $@.tmp $@

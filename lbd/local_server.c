@@ -31,6 +31,7 @@ struct client {
     struct lbd_local_server *server;
     struct lbd_peer peer;
     struct client *next, **link;
+    uint64_t request; /* whose answer is awaited; 0: none */
 };
 
 struct lbd_local_server {
@@ -43,6 +44,7 @@ struct lbd_local_server {
     struct client *clients;
     struct lbw_local_msg msg; /* one for all: it is large */
     struct lbx_buf body;
+    uint64_t next_request;
     char path[108];
 };
 
@@ -164,10 +166,32 @@ static int take_command(struct client *c)
         return send_text(c, LBW_L_ERROR,
                          "permission denied: ask as root, or name your user in lbctl_users of "
                          "policy.conf");
-    json = s->sources.command(s->sources.data, s->msg.u.text.text, &err);
+    c->request = ++s->next_request;
+    json = s->sources.command(s->sources.data, c->request, s->msg.u.text.text, &err);
+    if (!json && err.code == -EINPROGRESS) { /* the next question waits for this answer */
+        c->conn.deadline_ns = INT64_MAX;
+        lbd_conn_pause(&c->conn, true);
+        return 0;
+    }
+    c->request = 0;
     rc = send_text(c, json ? LBW_L_TEXT : LBW_L_ERROR, json ? json : err.text);
     free(json);
     return rc;
+}
+
+void lbd_local_server_answer(struct lbd_local_server *s, uint64_t request, const char *json,
+                             const struct lbx_error *err)
+{
+    struct client *c = s->clients;
+
+    while (c && c->request != request)
+        c = c->next;
+    if (!c || c->conn.closing)
+        return;
+    c->request = 0;
+    c->conn.deadline_ns = lbx_clock_mono_ns() + IDLE_NS;
+    if (send_text(c, json ? LBW_L_TEXT : LBW_L_ERROR, json ? json : err->text) == 0)
+        lbd_conn_pause(&c->conn, false);
 }
 
 static int take_job(struct client *c)

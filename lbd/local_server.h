@@ -23,8 +23,11 @@ struct lbd_local_sources {
     const struct lbd_ranking *ranking;
     /* Whether the uid may give commands (root and our own may always). */
     bool (*may_command)(void *data, uid_t uid);
-    /* A command of lbctl: returns JSON to be freed, or NULL with err. */
-    char *(*command)(void *data, const char *text, struct lbx_error *err);
+    /*
+     * A command of lbctl: returns JSON to be freed, or NULL with err.  -EINPROGRESS in err: lbd_local_server_answer follows,
+     * with the same number of the request.
+     */
+    char *(*command)(void *data, uint64_t request, const char *text, struct lbx_error *err);
     /* What is decided for a step. */
     void (*rule)(void *data, const struct lbw_local_scope *scope, struct lbw_local_rule *ret_rule);
     /* A balancer's figures.  Returns 0 or a negative errno with err. */
@@ -50,6 +53,10 @@ int lbd_local_server_create(uv_loop_t *loop, const char *path,
 /* Stop listening and close the connections; the loop must run until they are closed. */
 void lbd_local_server_stop(struct lbd_local_server *s);
 void lbd_local_server_destroy(struct lbd_local_server *s); /* NULL is fine */
+
+/* The answer to a command that took longer: json, or NULL and err's text.  Nothing happens when the client is gone. */
+void lbd_local_server_answer(struct lbd_local_server *s, uint64_t request, const char *json,
+                             const struct lbx_error *err);
 
 void lbd_local_server_stats(const struct lbd_local_server *s, struct lbd_local_stats *ret);
 

@@ -21,7 +21,7 @@ struct lbd_view {
     const struct lbd_uplink *uplink;
     const struct lbd_controller *controller;
     const struct lbd_ranking *ranking;
-    const struct lbd_local_server *server;
+    struct lbd_local_server *server;
     int64_t started_wall_ns;
     uint64_t reload_failures;
     const struct lbd_jobs *jobs;

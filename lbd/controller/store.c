@@ -14,22 +14,27 @@
 
 #define STACK_BYTES (512 * 1024)
 
-/* Sleep until there is work and the last commit is an interval ago.  Returns false when it is time to end. */
-static bool wait_for_work(struct lbd_store *s)
+/* Sleep until something is due: a question, a commit one interval after the first row that waits for it, or the end. */
+static bool wait_for_work(struct lbd_store *s, int64_t *commit_ns)
 {
     bool stop;
 
     pthread_mutex_lock(&s->lock);
-    while (!s->stop && s->n == 0 && s->nbatch == 0)
-        pthread_cond_wait(&s->wake, &s->lock);
-    if (!s->stop) {
+    while (!s->stop && !s->asked) {
+        int64_t now_ns = lbx_clock_mono_ns();
         struct timespec until;
-        int64_t at_ns = lbx_clock_mono_ns() + s->settings.commit_interval_ns;
 
-        until.tv_sec = at_ns / LBX_NS_PER_S;
-        until.tv_nsec = at_ns % LBX_NS_PER_S;
-        while (!s->stop && pthread_cond_timedwait(&s->wake, &s->lock, &until) != ETIMEDOUT)
+        if (*commit_ns == 0 && (s->n > 0 || s->nbatch > 0))
+            *commit_ns = now_ns + s->settings.commit_interval_ns;
+        if (*commit_ns != 0 && now_ns >= *commit_ns)
+            break;
+        if (*commit_ns == 0) {
+            pthread_cond_wait(&s->wake, &s->lock);
             continue;
+        }
+        until.tv_sec = *commit_ns / LBX_NS_PER_S;
+        until.tv_nsec = *commit_ns % LBX_NS_PER_S;
+        pthread_cond_timedwait(&s->wake, &s->lock, &until);
     }
     stop = s->stop;
     pthread_mutex_unlock(&s->lock);
@@ -39,9 +44,15 @@ static bool wait_for_work(struct lbd_store *s)
 static void *run(void *data)
 {
     struct lbd_store *s = data;
+    int64_t commit_ns = 0;
 
-    while (wait_for_work(s))
-        lbd_writer_work(s);
+    while (wait_for_work(s, &commit_ns)) {
+        lbd_store_read(s);
+        if (commit_ns != 0 && lbx_clock_mono_ns() >= commit_ns) {
+            commit_ns = 0;
+            lbd_writer_work(s);
+        }
+    }
     s->reopen_ns = 0;   /* the last try does not wait for its turn */
     lbd_writer_work(s); /* what came last */
     return NULL;
@@ -104,12 +115,28 @@ void lbd_store_destroy(struct lbd_store *s)
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->thread, NULL);
     lbd_db_close(s->db);
+    while (s->asked) { /* as they came: cancelled */
+        struct lbd_ask *a = s->asked;
+
+        s->asked = a->next;
+        a->done(a);
+    }
+    lbd_store_answer(s);
+    lbd_rows_free(s->queue, s->n);
+    lbd_rows_free(s->batch, s->nbatch);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->wake);
     free(s->queue);
     free(s->batch);
     free(s->known);
     free(s);
+}
+
+void lbd_rows_free(struct lbd_row *row, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (row[i].kind == ROW_JOB)
+            free(row[i].u.job);
 }
 
 static uint64_t put(struct lbd_store *s, const struct lbd_row *row)
@@ -161,6 +188,25 @@ uint64_t lbd_store_put_event(struct lbd_store *s, uint32_t index, int64_t at_s, 
     snprintf(row.u.event.what, sizeof(row.u.event.what), "%s", what);
     snprintf(row.u.event.detail, sizeof(row.u.event.detail), "%s", detail);
     return put(s, &row);
+}
+
+uint64_t lbd_store_put_job(struct lbd_store *s, const struct lbd_db_job *job)
+{
+    struct lbd_db_job *copy = malloc(sizeof(*copy) + job->nhost * sizeof(*copy->host));
+    struct lbd_row row = {.kind = ROW_JOB, .index = UINT32_MAX, .at_s = job->ended_s};
+    uint64_t ticket;
+
+    if (!copy)
+        return 0;
+    *copy = *job;
+    copy->host = (struct lbd_db_job_host *)(copy + 1);
+    if (job->nhost > 0)
+        memcpy(copy->host, job->host, job->nhost * sizeof(*copy->host));
+    row.u.job = copy;
+    ticket = put(s, &row);
+    if (ticket == 0)
+        free(copy);
+    return ticket;
 }
 
 uint64_t lbd_store_committed(struct lbd_store *s, uint64_t *ret_dropped)

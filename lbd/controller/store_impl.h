@@ -7,7 +7,7 @@
 
 #include "lbd/controller/store.h"
 
-enum lbd_row_kind { ROW_HOST, ROW_REPORT, ROW_EVENT };
+enum lbd_row_kind { ROW_HOST, ROW_REPORT, ROW_EVENT, ROW_JOB };
 
 struct lbd_row {
     enum lbd_row_kind kind;
@@ -19,6 +19,7 @@ struct lbd_row {
         struct {
             char what[32], detail[96];
         } event;
+        struct lbd_db_job *job; /* owned, with its hosts in the same piece of memory */
     } u;
 };
 
@@ -42,6 +43,8 @@ struct lbd_store {
     size_t n, size;
     uint64_t next_ticket, committed;
     bool stop;
+    struct lbd_ask *asked, *answered; /* lists, oldest first */
+    size_t nasked;                    /* in both */
     struct lbd_store_stats stats;
 
     /* the thread's own */
@@ -57,6 +60,12 @@ struct lbd_store {
 
 /* Open the database, renaming a damaged one aside.  Returns whether it is open. */
 bool lbd_writer_open(struct lbd_store *s);
+
+/* Answer what is asked (ask.c), without the lock. */
+void lbd_store_read(struct lbd_store *s);
+
+/* Free what rows own. */
+void lbd_rows_free(struct lbd_row *row, size_t n);
 
 /* Write what waits, as far as the database lets us. */
 void lbd_writer_work(struct lbd_store *s);

@@ -137,6 +137,8 @@ static int write_row(struct lbd_store *s, const struct lbd_row *row)
         return rc;
     if (row->kind == ROW_REPORT)
         return lbd_db_put_report(s->db, id, row->at_s, &row->u.report);
+    if (row->kind == ROW_JOB)
+        return lbd_db_put_job(s->db, row->u.job, &id);
     return lbd_db_put_event(s->db, row->at_s, id, row->u.event.what, row->u.event.detail);
 }
 
@@ -197,6 +199,7 @@ static void take_queue(struct lbd_store *s)
     for (size_t i = 0; i < surplus; i++)
         if (s->batch[i].kind == ROW_HOST)
             (void)remember(s, &s->batch[i]); /* the host itself must not be forgotten */
+    lbd_rows_free(s->batch, surplus);
     memmove(s->batch, s->batch + surplus, (s->nbatch - surplus) * sizeof(*s->batch));
     s->nbatch -= surplus;
     s->on_commit(s->data);
@@ -229,6 +232,7 @@ static void note_commit(struct lbd_store *s, int64_t took_ns)
     s->stats.wal_bytes = wal;
     s->stats.reason[0] = '\0';
     pthread_mutex_unlock(&s->lock);
+    lbd_rows_free(s->batch, s->nbatch);
     s->nbatch = 0;
 }
 

@@ -75,6 +75,24 @@ like "$(lbctl --socket="$node" rank)" 'RANK +HOST +INDEX' "lbctl rank is a table
 is "$(talk "$node" 00000003920101 5 | cut -c9-10)" 9a "a host is told what it is worth"
 ok "reports are acknowledged when they are on disk" within 20 get_is 0 "$node" status uplink pending
 
+# --- the past, which the controller reads from its database; the socket's own words: [version 1, COMMAND 4, text]
+past() { # COMMAND: the answer's text
+  perl -MIO::Socket::UNIX -e '
+    my ($path, $text) = @ARGV; local $SIG{ALRM} = sub { exit 3 }; alarm 20;
+    my $s = IO::Socket::UNIX->new(Peer => $path) or exit 2;
+    my $body = pack("C3 C2", 0x93, 1, 4, 0xd9, length $text) . $text;
+    syswrite $s, pack("N", length $body) . $body; my $got = "";
+    while (length $got < 4 or length $got < 4 + unpack("N", $got)) { sysread $s, $got, 65536, length $got or last }
+    print $got =~ /(\{.*\})/s ? $1 : substr $got, 9' "$head" "$1"
+}
+past_has() { past "$1" | grep -q -- "$2"; } # COMMAND REGEX
+ok "the history of a host has raw reports" within 20 past_has "history n1 -600 0 raw 5" '"rows":[[][[][0-9]*,1,[0-9.]*,'
+like "$(past "history n1 -600 0 raw 1")" '"columns":\["at","reports","core_speed","capacity".*"next":[0-9]+' "one point at a time says where to go on"
+like "$(past "history nowhere -600 0 auto")" 'nowhere. has never reported' "of an unknown host it says so"
+like "$(past "history n1 yesterday 0 raw")" 'write history HOST FROM TO' "a wrong question is told the right form"
+is "$(past "jobs -600 0")" '{"jobs":[],"more":false}' "no step has ended"
+is "$(past "job 7")" '{"jobs":[],"more":false}' "there is no job 7"
+
 # --- garbage and caps
 before=$(get "$node" status socket bad)
 is "$(talk "$node" ffffffff)" " closed" "a frame that is too long closes the connection"

@@ -35,9 +35,14 @@ tests_unit_lbd_test_ranking_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_ranking_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_store
-tests_unit_lbd_test_store_SOURCES = tests/unit/lbd/test_store.c tests/unit/lbd/run.h
+tests_unit_lbd_test_store_SOURCES = tests/unit/lbd/test_store.c tests/unit/lbd/run.h tests/unit/lbd/store.h
 tests_unit_lbd_test_store_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_store_LDADD = liblbd.la $(CHECK_LIBS) $(SQLITE_LIBS)
+
+check_PROGRAMS += tests/unit/lbd/test_past
+tests_unit_lbd_test_past_SOURCES = tests/unit/lbd/test_past.c tests/unit/lbd/run.h tests/unit/lbd/store.h
+tests_unit_lbd_test_past_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(UV_CFLAGS)
+tests_unit_lbd_test_past_LDADD = liblbd.la $(CHECK_LIBS) $(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_saved
 tests_unit_lbd_test_saved_SOURCES = tests/unit/lbd/test_saved.c tests/unit/lbd/run.h

@@ -14,69 +14,7 @@
 
 #include "common/clock.h"
 #include "lbd/controller/migrations.h"
-#include "tests/unit/lbd/run.h"
-
-#define MAX_BYTES ((int64_t)64 << 20)
-
-static char dir[64], path[128];
-static struct lbx_error err;
-
-static void set_up(void)
-{
-    make_folder(dir);
-    snprintf(path, sizeof(path), "%s/lbd.db", dir);
-    memset(&err, 0, sizeof(err));
-}
-
-static void tear_down(void)
-{
-    remove_folder(dir);
-}
-
-/* A number out of the file, by a connection of its own. */
-static int64_t query(const char *sql)
-{
-    sqlite3_stmt *st = NULL;
-    sqlite3 *db = NULL;
-    int64_t v = -1;
-
-    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &st, NULL) == SQLITE_OK, "%s",
-                  sqlite3_errmsg(db));
-    if (sqlite3_step(st) == SQLITE_ROW)
-        v = sqlite3_column_int64(st, 0);
-    sqlite3_finalize(st);
-    sqlite3_close(db);
-    return v;
-}
-
-static struct lbw_node_report a_report(void)
-{
-    struct lbw_node_report r = {.seq = 1,
-                                .cpus = .4,
-                                .hardware = 1.25,
-                                .core_speed = .5,
-                                .capacity = .5,
-                                .hardware_s = .8,
-                                .workload_ratio = 2.5,
-                                .share_ratio = .4,
-                                .kernel_ops_hz = {1e8, 2e8, 3e10},
-                                .external_cpus = .123,
-                                .users = 3,
-                                .terminals = 4,
-                                .tasks = 5};
-
-    strcpy(r.model, "model");
-    return r;
-}
-
-static struct lbd_db_host a_host(const char *name)
-{
-    struct lbd_db_host h = {.boot = "boot", .model = "model", .seen_s = 1000};
-
-    snprintf(h.name, sizeof(h.name), "%s", name);
-    return h;
-}
+#include "tests/unit/lbd/store.h"
 
 static int loaded;
 static struct lbw_node_report loaded_report;
@@ -231,14 +169,6 @@ static struct lbd_store *start_store(int64_t max_bytes)
     loaded = 0;
     ck_assert_int_eq(lbd_store_create(&settings, on_host, on_commit, NULL, &store), 0);
     return store;
-}
-
-static void wait_for(struct lbd_store *store, uint64_t ticket)
-{
-    uint64_t dropped;
-
-    while (lbd_store_committed(store, &dropped) < ticket)
-        lbx_clock_sleep_ns(LBX_NS_PER_MS);
 }
 
 START_TEST(a_damaged_file_is_set_aside)
