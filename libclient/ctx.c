@@ -16,6 +16,8 @@
 #include "libclient/pass.h"
 
 #define SUMMARY_VALUES 7
+#define ANSWER_NS \
+    LBX_NS_PER_S /* the balancer's part of the summary is there by then, or left out */
 
 struct lb_ctx *lbc_ctx_create(int rank, int size, struct lbc_transport *transport, bool balanced,
                               const struct lbc_link *link, const double *weight)
@@ -96,6 +98,24 @@ int lbc_ctx_barrier(struct lb_ctx *ctx)
     return rc < 0 ? -EIO : 0;
 }
 
+/* The balancer's part of the summary: why it moved and why not, share by share. */
+static void print_answer(struct lb_ctx *ctx)
+{
+    int64_t deadline_ns = lbx_clock_mono_ns() + ANSWER_NS;
+
+    ctx->msg->type = LBW_ASK;
+    lbc_link_send(&ctx->link, ctx->msg);
+    while (lbc_link_is_open(&ctx->link) && lbx_clock_mono_ns() < deadline_ns) {
+        while (lbc_link_next(&ctx->link, ctx->msg))
+            if (ctx->msg->type == LBW_SUMMARY) {
+                fputs(ctx->msg->u.summary.text, stderr);
+                return;
+            }
+        lbc_link_wait(&ctx->link, deadline_ns);
+        lbc_link_poll(&ctx->link, lbx_clock_mono_ns());
+    }
+}
+
 /* One line of what happened, from all ranks. */
 static void summarize(struct lb_ctx *ctx)
 {
@@ -145,10 +165,14 @@ void lb_finalize(lb_ctx *ctx)
     while (ctx->loop)
         lb_loop_close(ctx->loop);
     ctx->told_lost = true; /* from here on it may go */
-    lbc_link_leave(&ctx->link);
     usable = usable && !ctx->failed;
+    if (ctx->rank != 0 || !ctx->report)
+        lbc_link_leave(&ctx->link);
     if (ctx->report && (usable || ctx->size == 1))
         summarize(ctx);
+    if (ctx->rank == 0 && ctx->report && usable)
+        print_answer(ctx);
+    lbc_link_leave(&ctx->link);
     if (ctx->own_balancer && usable && lbc_ctx_barrier(ctx) < 0)
         ctx->failed = true;
     lbc_launch_close(&ctx->launch);

@@ -32,7 +32,7 @@ struct lb_ctx {
 
     struct lbc_link link; /* to the balancer; closed when it is lost */
     bool told_lost;       /* rank 0 has said that the balancer is lost */
-    bool report;          /* the summary line is wanted; the same on all ranks */
+    bool report;          /* the summary is wanted; the same on all ranks */
     bool own_balancer;    /* rank 0 started it: it ends with rank 0; the same on all ranks */
     struct lbc_pmix pmix;
     struct lbc_launch launch; /* of rank 0 */
@@ -47,7 +47,7 @@ struct lb_ctx {
 
     int64_t test_chunk; /* LB_TEST_CHUNK: iterations in a chunk, 0: by time */
 
-    /* Of closed loops, for the summary line. */
+    /* Of closed loops, for the summary. */
     struct {
         int64_t loops, passes, iterations, moves, bytes, compute_ns, wait_ns, library_ns;
     } closed;

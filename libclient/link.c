@@ -166,6 +166,12 @@ void lbc_link_poll(struct lbc_link *l, int64_t now_ns)
     }
 }
 
+void lbc_link_wait(struct lbc_link *l, int64_t deadline_ns)
+{
+    if (l->fd >= 0 && !l->ended)
+        (void)!lbx_sock_wait(l->fd, POLLIN, deadline_ns); /* the next poll sees what there is */
+}
+
 bool lbc_link_next(struct lbc_link *l, struct lbw_rank_msg *ret_msg)
 {
     const uint8_t *body;

@@ -47,6 +47,9 @@ void lbc_link_send(struct lbc_link *l, const struct lbw_rank_msg *msg);
 /* Read what has come, send what is queued, and watch for silence; may close the link. */
 void lbc_link_poll(struct lbc_link *l, int64_t now_ns);
 
+/* Wait until something has come, deadline_ns (of lbx_clock_mono_ns) at the longest. */
+void lbc_link_wait(struct lbc_link *l, int64_t deadline_ns);
+
 /* Take the next message that was read.  Returns true with one; may close the link. */
 bool lbc_link_next(struct lbc_link *l, struct lbw_rank_msg *ret_msg);
 

@@ -66,6 +66,7 @@ struct lb_loop {
     /* Measuring. */
     bool executing;                 /* the program has a chunk */
     int64_t begun_ns, begun_cpu_ns; /* when the program got its chunk */
+    int64_t left_cpu_ns;            /* when it came back with it; 0: it had none */
     int64_t since_ns;    /* from when on the elapsed time counts for the speed of the rank */
     double iteration_ns; /* estimate for sizing chunks; 0: none yet */
     double iteration_wall_ns;

@@ -133,7 +133,8 @@ static void account(struct lb_loop *l, int64_t now_ns)
         return;
     l->executing = false;
     wall_ns = now_ns - l->begun_ns;
-    cpu_ns = lbx_clock_process_cpu_ns() - l->begun_cpu_ns;
+    l->left_cpu_ns = lbx_clock_process_cpu_ns();
+    cpu_ns = l->left_cpu_ns - l->begun_cpu_ns;
     if (cpu_ns < 0)
         cpu_ns = 0;
     l->executed += l->window_last - l->window_first;
@@ -242,9 +243,12 @@ static int hook(struct lb_loop *l, int64_t *first, int64_t *last)
     /* A rank whose quota is used up is stopped where it next enters the kernel, which is mostly here: that time is the
      * host's, and a sample without it would call every throttled host fast. */
     l->since_ns = wait_ns > 0 ? l->begun_ns : now_ns;
+    l->begun_cpu_ns = lbx_clock_process_cpu_ns();
+    if (l->left_cpu_ns > 0)
+        l->total.library_cpu_ns += l->begun_cpu_ns - l->left_cpu_ns;
+    l->left_cpu_ns = 0;
     if (!more)
         return end_pass(l);
-    l->begun_cpu_ns = lbx_clock_process_cpu_ns();
     return lb_loop_next(l, first, last);
 }
 

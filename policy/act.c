@@ -37,11 +37,48 @@ void lbp_actions_fini(struct lbp_actions *a)
 int lbp_act_final(struct lbp_balance *b, struct lbp_actions *out)
 {
     struct lbp_action action = {.type = LBP_FINAL, .pass = b->model.pass};
+    struct lbp_decision d = {
+        .kind = LBP_DECIDED_FINAL, .done = true, .from = UINT32_MAX, .to = UINT32_MAX};
     int ret = append(out, &action);
 
     if (ret == 0)
+        lbp_act_say(b, &d);
+    if (ret == 0)
         lbp_model_final(&b->model);
     return ret;
+}
+
+void lbp_act_say(struct lbp_balance *b, const struct lbp_decision *d)
+{
+    if (b->said.n == LBP_DECISIONS_MAX) {
+        b->said.left_out++;
+        return;
+    }
+    b->said.list[b->said.n] = *d;
+    b->said.list[b->said.n].pass = b->model.pass;
+    b->said.list[b->said.n++].period_ns = b->period_ns;
+}
+
+void lbp_act_say_moves(struct lbp_balance *b, struct lbp_decision *d, const struct lbp_actions *out,
+                       size_t begin)
+{
+    for (size_t i = begin; i < out->n; i++)
+        if (out->action[i].type == LBP_MOVE) {
+            d->moves++;
+            d->iterations += out->action[i].last - out->action[i].first;
+        }
+    d->done = d->moves > 0;
+    lbp_act_say(b, d);
+}
+
+void lbp_act_refuse(struct lbp_balance *b, const struct lbp_decision *d)
+{
+    if (b->refused_pass != b->model.pass)
+        memset(b->refused, 0, b->model.nranks * sizeof(*b->refused));
+    b->refused_pass = b->model.pass;
+    if (!b->refused[d->to])
+        lbp_act_say(b, d);
+    b->refused[d->to] = true;
 }
 
 static bool differs(int64_t told, int64_t now, double ratio)

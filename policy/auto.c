@@ -88,9 +88,43 @@ static double plan_cost(const struct lbp_balance *b)
     return cost / fmax(1, b->model.nranks / 2.0);
 }
 
+/* What is projected, and what it has to reach. */
+static struct lbp_decision project(const struct lbp_balance *b, double gain, double noise,
+                                   int64_t now_ns)
+{
+    const struct lbp_profit *p = &b->model.profit;
+
+    return (struct lbp_decision){
+        .kind = LBP_DECIDED_PLAN,
+        .reason = LBP_REASON_PROPORTIONAL,
+        .before_ns = b->plan.before_ns,
+        .after_ns = b->plan.after_ns,
+        .gain_ratio = gain,
+        .needed_ratio = fmax(b->threshold.now, noise),
+        .threshold_ratio = b->threshold.now,
+        .noise_ratio = noise,
+        .cost_ns = plan_cost(b),
+        .benefit_ns = lbp_profit_benefit_ns(p, gain, b->plan.before_ns, now_ns),
+        .stable_ns = fmax(p->stable_ns, (double)(now_ns - p->changed_ns)),
+        .from = UINT32_MAX,
+        .to = UINT32_MAX,
+    };
+}
+
+/* The plan is not carried out. */
+static int refuse(struct lbp_balance *b, struct lbp_decision *d, enum lbp_reason reason)
+{
+    d->reason = reason;
+    b->decisions[reason]++;
+    lbp_act_say(b, d);
+    return 0;
+}
+
 static int proportional(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *out)
 {
     struct lbp_model *m = &b->model;
+    size_t begin = out->n;
+    struct lbp_decision d;
     double gain, noise;
 
     b->planned_ns = now_ns;
@@ -100,22 +134,22 @@ static int proportional(struct lbp_balance *b, int64_t now_ns, struct lbp_action
                   &b->plan);
     gain = b->plan.before_ns > 0 ? 1 - b->plan.after_ns / b->plan.before_ns : 0;
     noise = published(b) ? 0 : NOISE * worst_error(b);
-    if (b->plan.n == 0 || !lbp_threshold_pass(&b->threshold, gain, noise)) {
-        b->decisions[gain > b->threshold.now ? LBP_REASON_FILTERED : LBP_REASON_BELOW_THRESHOLD]++;
-        return 0;
-    }
-    if (!lbp_profit_pays(&m->profit, gain, b->plan.before_ns, plan_cost(b), now_ns)) {
-        b->decisions[(double)now_ns - (double)m->profit.changed_ns < m->profit.stable_ns
-                         ? LBP_REASON_UNSTABLE
-                         : LBP_REASON_UNPROFITABLE]++;
-        return 0;
-    }
+    d = project(b, gain, noise, now_ns);
+    if (b->plan.n == 0 || !lbp_threshold_pass(&b->threshold, gain, noise))
+        return refuse(b, &d,
+                      gain > 0 && gain >= d.threshold_ratio ? LBP_REASON_FILTERED
+                                                            : LBP_REASON_BELOW_THRESHOLD);
+    if (!lbp_profit_pays(&m->profit, gain, b->plan.before_ns, d.cost_ns, now_ns))
+        return refuse(b, &d,
+                      lbp_profit_unstable(&m->profit, now_ns) ? LBP_REASON_UNSTABLE
+                                                              : LBP_REASON_UNPROFITABLE);
     for (size_t i = 0; i < b->plan.n; i++) {
         int ret = lbp_act_move(b, &b->plan.transfer[i], 0, LBP_REASON_PROPORTIONAL, now_ns, out);
 
         if (ret < 0)
             return ret;
     }
+    lbp_act_say_moves(b, &d, out, begin);
     b->workscale += 0.25 * ((double)b->since_moves - b->workscale);
     b->since_moves = 0;
     return 0;
@@ -169,13 +203,57 @@ static double least_gain(const struct lbp_balance *b, const struct lbp_view *fro
     return fmax(least, fmax(from->jitter, to->jitter));
 }
 
+/* A move from one that ends late to one that ends early; gain by which the later end comes sooner, ns. */
+static struct lbp_decision project_pair(const struct lbp_balance *b, const struct lbp_transfer *t,
+                                        double gain, double least)
+{
+    double before = lbp_view_end(&b->view[t->from]);
+
+    return (struct lbp_decision){.kind = LBP_DECIDED_PAIR,
+                                 .reason = LBP_REASON_DRY,
+                                 .before_ns = before,
+                                 .after_ns = before - gain,
+                                 .gain_ratio = before > 0 ? gain / before : 0,
+                                 .cost_ns = least,
+                                 .benefit_ns = gain,
+                                 .from = t->from,
+                                 .to = t->to};
+}
+
+/*
+ * The move of t, if it is worth it; t's ranks are given, the rest is filled in.
+ * Returns 1, 0 when it is not, or -ENOMEM.
+ */
+static int move_pair(struct lbp_balance *b, struct lbp_transfer *t, int64_t now_ns,
+                     struct lbp_actions *out)
+{
+    struct lbp_model *m = &b->model;
+    struct lbp_view *from = &b->view[t->from], *to = &b->view[t->to];
+    double least = least_gain(b, from, to);
+    double gain = lbp_pairwise_best(from, to, &m->profit, (double)m->row_bytes, settle(b), t);
+    struct lbp_decision d = project_pair(b, t, gain, least);
+    size_t begin = out->n;
+    int ret;
+
+    if (gain < least) {
+        d.reason = LBP_REASON_UNPROFITABLE;
+        lbp_act_refuse(b, &d);
+        return 0;
+    }
+    ret = lbp_act_move(b, t, 0, LBP_REASON_DRY, now_ns, out);
+    if (ret < 0)
+        return ret;
+    lbp_act_say_moves(b, &d, out, begin);
+    lbp_view_give(from, to, t->work, t->arrive);
+    return 1;
+}
+
 /* As pairwise below for many ranks: the first to end with the last to end, and so on inwards.  O(P log P). */
 static int pairwise_crowd(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *out)
 {
-    struct lbp_model *m = &b->model;
     size_t n = 0, low = 0, high;
 
-    for (uint32_t i = 0; i < m->nranks; i++)
+    for (uint32_t i = 0; i < b->model.nranks; i++)
         if (b->view[i].present)
             b->share[n++] = (struct lbp_plan_share){i, lbp_view_end(&b->view[i])};
     qsort(b->share, n, sizeof(*b->share), by_end);
@@ -192,14 +270,11 @@ static int pairwise_crowd(struct lbp_balance *b, int64_t now_ns, struct lbp_acti
             low++;
             continue;
         }
-        if (b->share[low].over > 1.5 * lead(b, from) + GAIN_MIN ||
-            lbp_pairwise_best(from, to, &m->profit, (double)m->row_bytes, settle(b), &t) <
-                least_gain(b, from, to))
+        if (b->share[low].over > 1.5 * lead(b, from) + GAIN_MIN)
             return 0;
-        ret = lbp_act_move(b, &t, 0, LBP_REASON_DRY, now_ns, out);
-        if (ret < 0)
+        ret = move_pair(b, &t, now_ns, out);
+        if (ret <= 0)
             return ret;
-        lbp_view_give(from, to, t.work, t.arrive);
         low++;
         high--;
     }
@@ -223,15 +298,11 @@ static int pairwise(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *o
         to = first_dry(b, 1.5 * lead(b, &b->view[from]) + GAIN_MIN);
         if (to < 0 || to == from)
             return 0;
-        if (lbp_pairwise_best(&b->view[from], &b->view[to], &m->profit, (double)m->row_bytes,
-                              settle(b), &t) < least_gain(b, &b->view[from], &b->view[to]))
-            return 0;
         t.from = (uint32_t)from;
         t.to = (uint32_t)to;
-        ret = lbp_act_move(b, &t, 0, LBP_REASON_DRY, now_ns, out);
-        if (ret < 0)
+        ret = move_pair(b, &t, now_ns, out);
+        if (ret <= 0)
             return ret;
-        lbp_view_give(&b->view[from], &b->view[to], t.work, t.arrive);
     }
     return 0;
 }

@@ -46,9 +46,10 @@ int lbp_balance_create(const struct lbp_balance_config *config, int64_t now_ns,
     b->view = calloc(config->nranks, sizeof(*b->view));
     b->share = calloc(config->nranks, sizeof(*b->share));
     b->asked = calloc(config->nranks, sizeof(*b->asked));
+    b->refused = calloc(config->nranks, sizeof(*b->refused));
     b->plan.transfer =
         calloc(2 * (size_t)config->nranks + LBP_PLAN_POLISH, sizeof(*b->plan.transfer));
-    if (!b->view || !b->share || !b->asked || !b->plan.transfer)
+    if (!b->view || !b->share || !b->asked || !b->refused || !b->plan.transfer)
         goto out;
     b->epoch = config->first_epoch;
     b->planned_ns = INT64_MIN;
@@ -75,6 +76,7 @@ void lbp_balance_destroy(struct lbp_balance *b)
     free(b->view);
     free(b->share);
     free(b->asked);
+    free(b->refused);
     free(b->plan.transfer);
     free(b);
 }
@@ -108,6 +110,8 @@ int lbp_balance_join(struct lbp_balance *b, uint32_t rank, int64_t first, int64_
     bool quick = b->params.policy == LBP_AUTO && b->params.period_ns < 0 && !moves_nothing(b);
     int ret = lbp_model_join(&b->model, rank, first, last, now_ns);
 
+    b->said.n = 0;
+    b->said.left_out = 0;
     if (ret < 0)
         return ret;
     /* where nothing moves, a rank that is low at once reports at once, and FINAL is there long
@@ -122,6 +126,8 @@ int lbp_balance_report(struct lbp_balance *b, const struct lbp_report *r, int64_
     bool done = false;
     int ret = lbp_model_report(&b->model, r, now_ns, &done);
 
+    b->said.n = 0;
+    b->said.left_out = 0;
     if (ret == -EALREADY)
         return 0;
     if (ret < 0)
@@ -131,6 +137,8 @@ int lbp_balance_report(struct lbp_balance *b, const struct lbp_report *r, int64_
 
 int lbp_balance_tick(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *out)
 {
+    b->said.n = 0;
+    b->said.left_out = 0;
     return decide(b, now_ns, LBP_EVENT_TICK, out);
 }
 
@@ -163,4 +171,45 @@ void lbp_balance_ranks(const struct lbp_balance *b, double *ret_speed, double *r
             ret_share[i] =
                 m->n > 0 ? (double)lbx_spanset_count(&m->rank[i].owned) / (double)m->n : 0;
     }
+}
+
+const struct lbp_decisions *lbp_balance_decisions(const struct lbp_balance *b)
+{
+    return &b->said;
+}
+
+void lbp_balance_seen(struct lbp_balance *b, struct lbp_seen *ret)
+{
+    struct lbp_model *m = &b->model;
+    double mean = lbp_profile_learned(&m->profile) ? lbp_profile_mean(&m->profile) : 0;
+    double scale = mean > 0 ? 1e9 / mean : 0;
+
+    for (uint32_t i = 0; i < m->nranks; i++) {
+        const struct lbp_rank *r = &m->rank[i];
+
+        ret[i] = (struct lbp_seen){
+            .raw_hz = r->raw * scale,
+            .filtered_hz = lbp_filter_known(&r->speed) ? lbp_filter_value(&r->speed) * scale : 0,
+            .share_ratio = m->n > 0 ? (double)lbx_spanset_count(&r->owned) / (double)m->n : 0};
+    }
+}
+
+double lbp_balance_first_ns(struct lbp_balance *b)
+{
+    struct lbp_model *m = &b->model;
+    double longest = 0;
+
+    if (!lbp_profile_learned(&m->profile))
+        return 0;
+    for (uint32_t i = 0; i < m->nranks; i++) {
+        const struct lbp_rank *r = &m->rank[i];
+        double work = lbp_profile_work(&m->profile, r->first, r->last);
+
+        if (r->last == r->first)
+            continue;
+        if (!(r->work_sum > 0) || !(r->wall_sum > 0))
+            return 0;
+        longest = fmax(longest, work * r->wall_sum / r->work_sum);
+    }
+    return longest;
 }

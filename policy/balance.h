@@ -18,6 +18,7 @@
 
 #include "common/error.h"
 #include "common/spanset.h"
+#include "policy/decision.h"
 #include "policy/registry.h"
 
 struct lbp_balance; /* opaque */
@@ -53,17 +54,6 @@ enum lbp_action_type {
     LBP_MOVE,     /* tell `rank` (the source) to give [first, last) of pass to `dest`, as `epoch` */
     LBP_INSTRUCT, /* tell `rank` its period_ns, low_ns, chunk_ns */
     LBP_FINAL,    /* tell all ranks: no more moves in `pass` */
-};
-
-/* Why something was moved, or was not: for metrics and explanations. */
-enum lbp_reason {
-    LBP_REASON_PROPORTIONAL, /* moved: shares by rate */
-    LBP_REASON_DRY,          /* moved: a rank is about to run dry */
-    LBP_REASON_BELOW_THRESHOLD,
-    LBP_REASON_UNPROFITABLE,
-    LBP_REASON_FILTERED,
-    LBP_REASON_UNSTABLE,
-    LBP_REASONS
 };
 
 struct lbp_action {
@@ -132,5 +122,12 @@ struct lbp_balance_stats {
 void lbp_balance_stats(const struct lbp_balance *b, struct lbp_balance_stats *ret);
 /* ret_speed[out] [nranks] filtered work per elapsed time; ret_share[out] [nranks] owned iterations / n; either may be NULL */
 void lbp_balance_ranks(const struct lbp_balance *b, double *ret_speed, double *ret_share);
+
+/* What the last join, report or tick decided; borrowed until the next. */
+const struct lbp_decisions *lbp_balance_decisions(const struct lbp_balance *b);
+/* ret[out] [nranks] as they are seen now; 0 for what is not known.  O(P + bins). */
+void lbp_balance_seen(struct lbp_balance *b, struct lbp_seen *ret);
+/* How long a pass would have taken with the first blocks, by each rank's mean speed, ns; 0 when that is not known. */
+double lbp_balance_first_ns(struct lbp_balance *b);
 
 #endif

@@ -26,6 +26,9 @@ struct lbp_balance {
     double workscale;       /* decisions between two moves, mean */
     int64_t since_moves;    /* decisions since the last */
     int64_t wake_ns;
+    struct lbp_decisions said; /* by the present call */
+    int64_t refused_pass;      /* a pair not worth a move is told once a pass and taker */
+    bool *refused;             /* [nranks] */
 };
 
 enum lbp_event { LBP_EVENT_REPORT, LBP_EVENT_URGENT, LBP_EVENT_TICK };
@@ -35,6 +38,14 @@ int lbp_auto_decide(struct lbp_balance *b, int64_t now_ns, enum lbp_event event,
                     struct lbp_actions *out) __attribute__((warn_unused_result));
 int lbp_liu_decide(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *out)
     __attribute__((warn_unused_result));
+
+/* Note a decision for explanations. */
+void lbp_act_say(struct lbp_balance *b, const struct lbp_decision *d);
+/* Count what was told by actions out->action[begin, out->n) into d, and note it. */
+void lbp_act_say_moves(struct lbp_balance *b, struct lbp_decision *d, const struct lbp_actions *out,
+                       size_t begin);
+/* A pair was looked at and is not worth a move: said once a pass and taker. */
+void lbp_act_refuse(struct lbp_balance *b, const struct lbp_decision *d);
 
 /* Action writers of act.c; each 0 or -ENOMEM. */
 int lbp_act_final(struct lbp_balance *b, struct lbp_actions *out)

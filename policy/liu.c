@@ -40,19 +40,32 @@ static int ask(struct lbp_balance *b, uint32_t i, int64_t now_ns, struct lbp_act
 {
     struct lbp_model *m = &b->model;
     uint32_t j = slowest(m);
+    struct lbp_decision d = {
+        .kind = LBP_DECIDED_PAIR, .reason = LBP_REASON_DRY, .cost_ns = COST_NS, .from = j, .to = i};
+    size_t begin = out->n;
     int64_t l;
+    int ret;
 
     b->asked[i] = true;
     if (j == m->nranks || j == i)
         return 0;
     l = lbp_pairwise_liu(m->rank[i].rate, m->rank[j].rate, (double)left_iterations(&m->rank[j]),
                          COST_NS);
+    d.before_ns = (double)left_iterations(&m->rank[j]) / m->rank[j].rate;
+    d.after_ns = ((double)left_iterations(&m->rank[j]) - (double)l) / m->rank[j].rate;
+    d.benefit_ns = d.before_ns - d.after_ns;
+    d.gain_ratio = d.before_ns > 0 ? 1 - d.after_ns / d.before_ns : 0;
     if (l == 0) {
         b->decisions[LBP_REASON_UNPROFITABLE]++;
+        d.reason = LBP_REASON_UNPROFITABLE;
+        lbp_act_say(b, &d);
         return 0;
     }
-    return lbp_act_move(b, &(struct lbp_transfer){.from = j, .to = i, .arrive = COST_NS}, l,
-                        LBP_REASON_DRY, now_ns, out);
+    ret = lbp_act_move(b, &(struct lbp_transfer){.from = j, .to = i, .arrive = COST_NS}, l,
+                       LBP_REASON_DRY, now_ns, out);
+    if (ret == 0)
+        lbp_act_say_moves(b, &d, out, begin);
+    return ret;
 }
 
 /* Nobody is left who might ask, or there is nothing to ask for. */

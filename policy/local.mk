@@ -6,7 +6,7 @@ libpolicy_la_SOURCES = \
 	policy/alert.c policy/alert.h \
 	policy/apportion.c policy/apportion.h \
 	policy/auto.c \
-	policy/balance.c policy/balance.h \
+	policy/balance.c policy/balance.h policy/decision.h \
 	policy/efficiency.c policy/efficiency.h \
 	policy/filter.c policy/filter.h \
 	policy/grain.c policy/grain.h \

@@ -93,6 +93,8 @@ int lbp_model_join(struct lbp_model *m, uint32_t rank, int64_t first, int64_t la
         return -ENOMEM;
     }
     r->joined = true;
+    r->first = first;
+    r->last = last;
     r->remaining = last - first;
     r->told_ns = now_ns;
     m->njoined++;
@@ -200,7 +202,7 @@ static int take_done(struct lbp_model *m, uint32_t rank, const struct lbp_done *
 static void take_samples(struct lbp_model *m, struct lbp_rank *r, const struct lbp_report *report,
                          int64_t now_ns)
 {
-    double iterations = 0, wall = 0;
+    double iterations = 0, wall = 0, done = 0;
 
     for (size_t i = 0; i < report->nsamples; i++) {
         const struct lbp_sample *s = &report->sample[i];
@@ -212,10 +214,15 @@ static void take_samples(struct lbp_model *m, struct lbp_rank *r, const struct l
             lbp_profit_changed(&m->profit, now_ns);
         iterations += (double)(s->last - s->first);
         wall += (double)s->wall_ns;
+        done += work;
     }
     r->compute_ns += wall;
-    if (wall > 0)
+    r->work_sum += done;
+    r->wall_sum += wall;
+    if (wall > 0) {
         r->rate = iterations / wall;
+        r->raw = done / wall;
+    }
 }
 
 /* The first report of a pass by anybody: the pass has begun about when its samples did. */

@@ -39,6 +39,9 @@ struct lbp_rank {
     struct lbp_filter speed;
     double hardware;                      /* work of a CPU ns, relative */
     double weight;                        /* expected speed, relative; 0 unknown */
+    int64_t first, last;                  /* first block */
+    double raw;                           /* work per elapsed ns, last report, unfiltered */
+    double work_sum, wall_sum;            /* of all reports */
     double rate;                          /* iterations per ns, last report, unfiltered */
     double compute_ns, compute_before_ns; /* elapsed, this pass and the one before */
     int64_t period_ns, low_ns, chunk_ns;  /* as last instructed; 0: not yet */

@@ -24,7 +24,7 @@ struct lbp_params {
     double threshold;  /* threshold= : least projected gain in time, ratio 0 to 1 */
     double filter;     /* filter= : h, weight of history, 0 to 1 */
     int64_t chunk_ns;  /* chunk= : time of one chunk handed to the program */
-    bool report;       /* report : one summary line at the end, on stderr */
+    bool report;       /* report : a summary at the end, on stderr */
     char trace[256];   /* trace=FILE : write every decision there; "" none */
     bool hosts;        /* hosts : the step's hosts are chosen by rank */
 };

@@ -272,3 +272,53 @@ void lbp_stepped_ranks(const struct lbp_stepped *s, double *ret_speed, double *r
                 s->config.n > 0 ? (double)(s->bound[i + 1] - s->bound[i]) / (double)s->config.n : 0;
     }
 }
+
+bool lbp_stepped_decided(struct lbp_stepped *s, struct lbp_decision *ret)
+{
+    const struct lbp_stepped_decision *d = &s->last;
+    bool done = d->reason == LBP_REASON_PROPORTIONAL;
+    int64_t n = 0;
+
+    for (int i = 0; i < LBP_REASONS; i++)
+        n += s->decisions[i];
+    if (n == s->told_decisions)
+        return false;
+    s->told_decisions = n;
+    *ret = (struct lbp_decision){
+        .kind = LBP_DECIDED_STEPS,
+        .done = done,
+        .reason = d->reason,
+        .pass = s->step,
+        .before_ns = d->before_ns,
+        .after_ns = d->after_ns,
+        .gain_ratio = d->before_ns > 0 ? 1 - d->after_ns / d->before_ns : 0,
+        .needed_ratio = d->least,
+        .threshold_ratio = d->threshold,
+        .noise_ratio = d->noise,
+        .cost_ns = d->cost_ns,
+        .benefit_ns = d->benefit_ns,
+        .stable_ns = fmax(s->profit.stable_ns, (double)(d->at_ns - s->profit.changed_ns)),
+        .period_ns = s->period_ns,
+        .from = UINT32_MAX,
+        .to = UINT32_MAX,
+        .moves = done,
+        .iterations = done ? s->last_moved : 0,
+    };
+    return true;
+}
+
+void lbp_stepped_seen(struct lbp_stepped *s, struct lbp_seen *ret)
+{
+    double mean = lbp_profile_learned(&s->profile) ? lbp_profile_mean(&s->profile) : 0;
+    double scale = mean > 0 ? 1e9 / mean : 0;
+
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        const struct stepped_rank *r = &s->rank[i];
+        double iterations = (double)(s->bound[i + 1] - s->bound[i]);
+
+        ret[i] = (struct lbp_seen){
+            .raw_hz = r->now_wall > 0 ? r->now_work / r->now_wall * scale : 0,
+            .filtered_hz = lbp_filter_known(&r->filter) ? lbp_filter_value(&r->filter) * scale : 0,
+            .share_ratio = s->config.n > 0 ? iterations / (double)s->config.n : 0};
+    }
+}

@@ -92,7 +92,9 @@ struct lbp_stepped_decision {
     int64_t at_ns; /* INT64_MIN: none yet */
     enum lbp_reason reason;
     double before_ns, after_ns; /* projected time of a step */
-    double least;               /* gain that was asked for, ratio */
+    double least;               /* gain that was asked for, ratio: the greater of the next two */
+    double threshold,
+        noise; /* in force then; errors of the speeds, and of plans that broke their word */
     double cost_ns, benefit_ns; /* of the moves; over the time that they are expected to last */
 };
 
@@ -136,5 +138,10 @@ int lbp_stepped_report(struct lbp_stepped *s, const struct lbp_stepped_report *r
 void lbp_stepped_stats(const struct lbp_stepped *s, struct lbp_stepped_stats *ret);
 /* ret_speed[out] [nranks] filtered work per elapsed time;  ret_share[out] [nranks]; either may be NULL */
 void lbp_stepped_ranks(const struct lbp_stepped *s, double *ret_speed, double *ret_share);
+
+/* The last decision in full; false when there was none since the call before. */
+bool lbp_stepped_decided(struct lbp_stepped *s, struct lbp_decision *ret);
+/* ret[out] [nranks] as they were seen then.  O(P + bins). */
+void lbp_stepped_seen(struct lbp_stepped *s, struct lbp_seen *ret);
 
 #endif

@@ -197,12 +197,14 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, double back_ns
         noise = fmax(noise, (s->doubt - 1) * DOUBT);
         s->doubt = fmax(1, s->doubt * (1 - FORGIVE * exp2(-s->broken)));
     }
-    d->least = fmax(s->threshold.now, noise);
+    d->threshold = s->threshold.now;
+    d->noise = noise;
+    d->least = fmax(d->threshold, noise);
     d->cost_ns = move_cost(s);
     lasts = horizon(s, d->before_ns, now_ns);
     d->benefit_ns = lbp_profit_benefit_ns(&s->profit, gain, lasts, now_ns);
     if (!lbp_threshold_pass(&s->threshold, gain, noise))
-        return gain > s->threshold.now ? LBP_REASON_FILTERED : LBP_REASON_BELOW_THRESHOLD;
+        return gain > 0 && gain >= d->threshold ? LBP_REASON_FILTERED : LBP_REASON_BELOW_THRESHOLD;
     if (back_ns <= 0 && !published(s) && s->account_ns < 0 && budget(s, now_ns) < d->cost_ns)
         return LBP_REASON_UNSTABLE;
     if (!lbp_profit_pays(&s->profit, gain, lasts, d->cost_ns, now_ns))
@@ -231,9 +233,11 @@ static void adopt(struct lbp_stepped *s)
     s->cost_ns = s->charged_ns = s->promised_ns = s->brought_ns = 0;
     s->last_before_ns = s->last.before_ns;
     s->last_after_ns = s->last.after_ns;
+    s->last_moved = 0;
     for (uint32_t i = 1; i < s->config.nranks; i++)
-        s->moved_iterations +=
+        s->last_moved +=
             s->next[i] > s->bound[i] ? s->next[i] - s->bound[i] : s->bound[i] - s->next[i];
+    s->moved_iterations += s->last_moved;
     memcpy(s->prev, s->bound, size);
     memcpy(s->bound, s->next, size);
     for (uint32_t i = 0; i < s->config.nranks; i++)

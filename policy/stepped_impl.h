@@ -57,6 +57,8 @@ struct lbp_stepped {
     double doubt;            /* >= 1: so many times the gain is asked for; plans broke their word */
     double last_before_ns, last_after_ns; /* step times that it was adopted for */
     struct lbp_stepped_decision last;
+    int64_t told_decisions; /* by lbp_stepped_decided */
+    int64_t last_moved;     /* iterations, by the last plan */
 };
 
 /* Decide, if it is time.  Appends to ret_action.  0 or -ENOMEM. */

@@ -204,6 +204,7 @@ static void write_close(struct lbw_writer *w, const struct lbw_close *m)
     lbw_write_i64(w, m->cpu_ns);
     lbw_write_i64(w, m->wait_ns);
     lbw_write_i64(w, m->library_ns);
+    lbw_write_i64(w, m->library_cpu_ns);
 }
 
 static void read_close(struct lbw_reader *r, struct lbw_close *m)
@@ -218,6 +219,7 @@ static void read_close(struct lbw_reader *r, struct lbw_close *m)
     m->cpu_ns = lbw_read_i64(r, 0, INT64_MAX);
     m->wait_ns = lbw_read_i64(r, 0, INT64_MAX);
     m->library_ns = lbw_read_i64(r, 0, INT64_MAX);
+    m->library_cpu_ns = lbw_read_i64(r, 0, INT64_MAX);
 }
 
 static void write_instruct(struct lbw_writer *w, const struct lbw_instruct *m)
@@ -271,7 +273,7 @@ static size_t count_fields(const struct lbw_rank_msg *msg)
     case LBW_REPORT:
         return count_report_fields(&msg->u.report);
     case LBW_CLOSE:
-        return 10;
+        return 11;
     case LBW_START:
         return 2;
     case LBW_INSTRUCT:
@@ -284,6 +286,9 @@ static size_t count_fields(const struct lbw_rank_msg *msg)
         return STEP_FIELDS + 4 * msg->u.step.nsamples;
     case LBW_LAYOUT:
         return LAYOUT_FIELDS + (size_t)msg->u.layout.nranks;
+    case LBW_SUMMARY:
+        return 1;
+    case LBW_ASK:
     case LBW_LEAVE:
     case LBW_BEAT:
     case LBW_STOP:
@@ -314,6 +319,8 @@ int lbw_rank_encode(const struct lbw_rank_msg *msg, struct lbx_buf *out)
     struct lbw_writer w;
 
     if (!counts_valid(msg))
+        return -EINVAL;
+    if (msg->type == LBW_SUMMARY && !memchr(msg->u.summary.text, 0, sizeof(msg->u.summary.text)))
         return -EINVAL;
     lbw_write_begin(&w, out, HEAD_FIELDS + count_fields(msg), LBW_RANK_VERSION, msg->type);
     switch (msg->type) {
@@ -349,6 +356,10 @@ int lbw_rank_encode(const struct lbw_rank_msg *msg, struct lbx_buf *out)
     case LBW_LAYOUT:
         write_layout(&w, &msg->u.layout);
         break;
+    case LBW_SUMMARY:
+        lbw_write_str(&w, msg->u.summary.text);
+        break;
+    case LBW_ASK:
     case LBW_LEAVE:
     case LBW_BEAT:
     case LBW_STOP:
@@ -398,6 +409,10 @@ int lbw_rank_decode(const uint8_t *body, size_t n, struct lbw_rank_msg *ret_msg)
     case LBW_LAYOUT:
         read_layout(&r, &ret_msg->u.layout);
         break;
+    case LBW_SUMMARY:
+        lbw_read_str(&r, ret_msg->u.summary.text, sizeof(ret_msg->u.summary.text));
+        break;
+    case LBW_ASK:
     case LBW_LEAVE:
     case LBW_BEAT:
     case LBW_STOP:

@@ -30,6 +30,7 @@
 #define LBW_HOST_MAX 64
 #define LBW_LAYOUT_RANKS_MAX \
     4096 /* ranks of a job whose stepped loops get layouts: each rank is told all bounds, in one frame */
+#define LBW_SUMMARY_MAX 6000 /* bytes of the summary's text */
 
 enum lbw_rank_type {
     /* rank -> balancer */
@@ -39,6 +40,7 @@ enum lbw_rank_type {
     LBW_CLOSE,    /* lb_loop_close, with this rank's totals */
     LBW_LEAVE,    /* lb_finalize: the end of the stream is no fault */
     LBW_STEP,     /* between steps of a stepped loop, instead of REPORT */
+    LBW_ASK = 16, /* rank 0, before it leaves: the summary, please */
     /* balancer -> rank */
     LBW_START = 32, /* once, when all ranks have joined */
     LBW_INSTRUCT,   /* when to report next */
@@ -47,6 +49,7 @@ enum lbw_rank_type {
     LBW_BEAT,   /* nothing else was sent for a quarter of a second */
     LBW_STOP,   /* balancing is over for this job (a rank was lost, or an error); go on alone */
     LBW_LAYOUT, /* new blocks of a stepped loop, for all ranks at the step that they agree on */
+    LBW_SUMMARY = 48, /* answer to LBW_ASK, when all others have left */
 };
 
 struct lbw_join {
@@ -133,6 +136,8 @@ struct lbw_close {
     uint32_t loop;
     int64_t passes, iterations, iterations_in, moves_in, bytes_in;
     int64_t compute_ns, cpu_ns, wait_ns, library_ns;
+    int64_t
+        library_cpu_ns; /* a quota stops a rank mostly in the library: elapsed time there is no measure of it */
 };
 
 struct lbw_start {
@@ -172,6 +177,10 @@ struct lbw_layout {
         [LBW_LAYOUT_RANKS_MAX]; /* [nranks] iterations of each rank's block, in order of ranks; sum <= INT64_MAX */
 };
 
+struct lbw_summary {
+    char text[LBW_SUMMARY_MAX + 1]; /* lines for the user */
+};
+
 struct lbw_rank_msg {
     enum lbw_rank_type type;
     union {
@@ -185,6 +194,7 @@ struct lbw_rank_msg {
         struct lbw_final final;
         struct lbw_step step;
         struct lbw_layout layout;
+        struct lbw_summary summary;
     } u;
 };
 

@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "lbd/balancer/loops.h"
 #include "lbd/balancer/peer.h"
+#include "lbd/balancer/summary.h"
 #include "lbd/balancer/trace.h"
 
 #define UNHEARD_NS \
@@ -40,6 +41,7 @@ struct lbd_job {
     uint32_t njoined, nleft, npeers;
     struct rank *rank; /* [nranks_most] */
     struct lbd_loops *loops;
+    bool asked; /* rank 0 waits for the summary */
     bool over;
 };
 
@@ -90,6 +92,7 @@ static int start(struct lbd_job *j)
     struct lbd_loops_config config = {.nranks = j->nranks,
                                       .params = j->config.params,
                                       .trace = j->config.trace,
+                                      .explain = j->config.explain,
                                       .send = send_to_rank,
                                       .arg = j};
     struct lbw_rank_msg msg = {.type = LBW_START};
@@ -160,6 +163,21 @@ static int take_join(struct lbd_job *j, uint32_t rank, const struct lbw_join *m,
     return 0;
 }
 
+/* Rank 0 gets its summary when all others have told their totals and left. */
+static void answer(struct lbd_job *j)
+{
+    static struct lbw_rank_msg msg; /* large */
+    size_t npolicies;
+
+    if (!j->asked || j->over || j->nleft + 1 < j->njoined)
+        return;
+    j->asked = false;
+    msg.type = LBW_SUMMARY;
+    lbd_summary(j, lbp_policy_table(&npolicies)[j->config.params.policy].name, msg.u.summary.text,
+                sizeof(msg.u.summary.text));
+    send_to_rank(j, 0, &msg);
+}
+
 static void take_leave(struct lbd_job *j, uint32_t rank)
 {
     struct lbd_peer *p = j->rank[rank].peer;
@@ -169,6 +187,8 @@ static void take_leave(struct lbd_job *j, uint32_t rank)
     lbd_peer_close(p);
     if (++j->nleft == j->njoined)
         finish(j);
+    else
+        answer(j);
 }
 
 static bool on_proved(void *owner, struct lbd_peer *p, uint32_t rank)
@@ -195,6 +215,10 @@ static void on_message(void *owner, struct lbd_peer *p, const struct lbw_rank_ms
         rc = lbx_error_set(&err, -EPROTO, "rank %" PRIu32 " speaks before it joins", rank);
     else if (msg->type == LBW_LEAVE) {
         take_leave(j, rank);
+        return;
+    } else if (msg->type == LBW_ASK) {
+        j->asked = rank == 0;
+        answer(j);
         return;
     } else
         rc = lbd_loops_message(j->loops, rank, msg, lbx_clock_mono_ns(), &err);

@@ -15,6 +15,7 @@
 #include "wire/endpoint.h"
 
 struct lbd_job;
+struct lbd_explain;
 struct lbd_trace;
 
 struct lbd_job_config {
@@ -22,6 +23,7 @@ struct lbd_job_config {
     struct lbp_params params;
     const struct lbw_endpoint *endpoint; /* borrowed */
     struct lbd_trace *trace;             /* borrowed; NULL none */
+    struct lbd_explain *explain;         /* borrowed; NULL none */
     void (*over)(void *arg); /* called once, from the loop: all ranks left, or balancing stopped */
     void *arg;
 };

@@ -2,6 +2,7 @@
 pkglibexec_PROGRAMS += lb-balancer
 lb_balancer_SOURCES = \
 	lbd/balancer/addresses.c lbd/balancer/addresses.h \
+	lbd/balancer/explain.c lbd/balancer/explain.h \
 	lbd/balancer/figures.c lbd/balancer/figures.h \
 	lbd/balancer/handover.c lbd/balancer/handover.h \
 	lbd/balancer/job.c lbd/balancer/job.h \
@@ -9,6 +10,7 @@ lb_balancer_SOURCES = \
 	lbd/balancer/main.c \
 	lbd/balancer/peer.c lbd/balancer/peer.h \
 	lbd/balancer/steps.c lbd/balancer/steps.h \
+	lbd/balancer/summary.c lbd/balancer/summary.h \
 	lbd/balancer/trace.c lbd/balancer/trace.h
 lb_balancer_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS) $(SODIUM_CFLAGS) $(MSGPACK_CFLAGS) $(JANSSON_CFLAGS)
 lb_balancer_LDADD = libpolicy.la libwire.la libcommon.la $(UV_LIBS) $(SODIUM_LIBS) $(JANSSON_LIBS)

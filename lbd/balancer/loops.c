@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lbd/balancer/steps.h"
+#include "lbd/balancer/explain.h"
 #include "lbd/balancer/trace.h"
 #include "policy/balance.h"
 
@@ -30,6 +31,8 @@ struct loop {
     bool *opened, *joined; /* [nranks] */
     uint32_t nopened, nclosed;
     struct saved saved;
+    struct lbw_close sum;        /* of the ranks that have closed it; passes: of the last */
+    double elapsed_ns;           /* of the one that was in it longest */
     struct lbp_balance *balance; /* from the first report on */
     struct lbp_stepped *stepped; /* instead, for a stepped loop: when all have opened it */
     struct loop *next;
@@ -45,6 +48,7 @@ struct lbd_loops {
     struct lbd_loops_stats stats; /* of closed loops; what is not a sum as it was last */
     struct lbd_rank_stats *rank;  /* [nranks] */
     struct wait *wait;            /* [nranks] */
+    struct lbp_seen *seen;        /* [nranks] scratch */
 };
 
 /* A rank's waiting is told per pass, as a sum. */
@@ -52,6 +56,12 @@ struct wait {
     uint32_t loop;
     int64_t pass, told_ns;
 };
+
+/* What ranks tell are only numbers >= 0. */
+static int64_t plus(int64_t a, int64_t b)
+{
+    return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
 
 static void free_loop(struct loop *p)
 {
@@ -84,11 +94,12 @@ int lbd_loops_create(const struct lbd_loops_config *config, struct lbd_loops **r
     l->config.weight = l->config.hardware = NULL; /* the caller's */
     l->rank = calloc(config->nranks, sizeof(*l->rank));
     l->wait = calloc(config->nranks, sizeof(*l->wait));
+    l->seen = calloc(config->nranks, sizeof(*l->seen));
     if (config->weight)
         l->weight = copy(config->weight, config->nranks);
     if (config->hardware)
         l->hardware = copy(config->hardware, config->nranks);
-    if (!l->rank || !l->wait || (config->weight && !l->weight) ||
+    if (!l->rank || !l->seen || !l->wait || (config->weight && !l->weight) ||
         (config->hardware && !l->hardware)) {
         lbd_loops_destroy(l);
         return -ENOMEM;
@@ -114,6 +125,7 @@ void lbd_loops_destroy(struct lbd_loops *l)
     free(l->hardware);
     free(l->rank);
     free(l->wait);
+    free(l->seen);
     free(l);
 }
 
@@ -175,6 +187,27 @@ static void add_stats(const struct loop *p, struct lbd_loops_stats *sum)
     sum->chunk_ns = s.chunk_ns;
 }
 
+/* A loop is over: what it took, and what it would have with the first blocks. */
+static void sum_up(struct lbd_loops_stats *sum, const struct loop *p)
+{
+    double first_ns = p->balance ? lbp_balance_first_ns(p->balance) * (double)p->sum.passes : 0;
+    struct lbp_stepped_stats steps;
+
+    if (p->stepped) {
+        lbp_stepped_stats(p->stepped, &steps);
+        first_ns = p->elapsed_ns + steps.account_ns;
+    }
+
+    sum->passes = plus(sum->passes, p->sum.passes);
+    sum->elapsed_ns += p->elapsed_ns;
+    sum->first_ns += first_ns > 0 ? first_ns : p->elapsed_ns;
+    sum->inside_ns +=
+        (double)p->sum.compute_ns + (double)p->sum.wait_ns + (double)p->sum.library_ns;
+    sum->wait_ns += (double)p->sum.wait_ns;
+    sum->cpu_ns += (double)p->sum.cpu_ns;
+    sum->library_cpu_ns += (double)p->sum.library_cpu_ns;
+}
+
 static void remove_loop(struct lbd_loops *l, struct loop *p)
 {
     struct loop **at = &l->first;
@@ -188,6 +221,7 @@ static void remove_loop(struct lbd_loops *l, struct loop *p)
         l->stats.saved_s +=
             (p->saved.slowest_ns * p->saved.iterations - p->saved.taken_ns * l->config.nranks) /
             1e9;
+    sum_up(&l->stats, p);
     if (l->last == p)
         l->last = NULL;
     free_loop(p);
@@ -222,6 +256,22 @@ static void carry_out(struct lbd_loops *l, const struct loop *p, int64_t now_ns)
         }
     }
     l->actions.n = 0;
+}
+
+static void explain(struct lbd_loops *l, struct loop *p, int64_t now_ns)
+{
+    struct lbp_decisions one = {.n = 1};
+    const struct lbp_decisions *d = p->stepped ? &one : lbp_balance_decisions(p->balance);
+
+    if (!l->config.explain || d->n == 0 ||
+        (p->stepped && !lbp_stepped_decided(p->stepped, &one.list[0])))
+        return;
+    if (p->stepped)
+        lbp_stepped_seen(p->stepped, l->seen);
+    else
+        lbp_balance_seen(p->balance, l->seen);
+    lbd_explain_add(l->config.explain, p->name, d, l->seen, l->config.nranks, l->config.trace,
+                    now_ns);
 }
 
 /* An OPEN may come again, with other arrays, as long as the loop has not started. */
@@ -346,6 +396,7 @@ static int take_report(struct lbd_loops *l, uint32_t rank, const struct lbw_repo
         return lbx_error_set(err, rc == -EINVAL ? -EPROTO : rc,
                              "loop \"%s\": rank %" PRIu32 " reports what cannot be", p->name, rank);
     count_report(l, p, rank, m);
+    explain(l, p, now_ns);
     carry_out(l, p, now_ns);
     return 0;
 }
@@ -373,6 +424,7 @@ static int take_step(struct lbd_loops *l, uint32_t rank, const struct lbw_step *
                      struct lbx_error *err)
 {
     struct loop *p = find_loop(l, m->loop);
+    int rc;
 
     if (!p || !p->opened[rank] || p->open[rank].kind != LBW_STEPPED)
         return lbx_error_set(err, -EPROTO,
@@ -380,7 +432,9 @@ static int take_step(struct lbd_loops *l, uint32_t rank, const struct lbw_step *
     if (!p->stepped)
         return 0;
     count_step(l, p, rank, m);
-    return lbd_steps_take(&l->config, p->stepped, rank, m, now_ns, err);
+    rc = lbd_steps_take(&l->config, p->stepped, rank, m, now_ns, err);
+    explain(l, p, now_ns);
+    return rc;
 }
 
 /*
@@ -399,6 +453,27 @@ static void estimate_saved(struct saved *s, const struct lbw_close *m)
         s->idle++;
 }
 
+static void count_close(struct lbd_loops *l, struct loop *p, uint32_t rank,
+                        const struct lbw_close *m)
+{
+    struct lbd_rank_stats *r = &l->rank[rank];
+    double inside_ns = (double)m->compute_ns + (double)m->wait_ns + (double)m->library_ns;
+
+    r->closed.iterations = plus(r->closed.iterations, m->iterations);
+    r->closed.cpu_ns = plus(r->closed.cpu_ns, m->cpu_ns);
+    r->closed.wait_ns = plus(r->closed.wait_ns, m->wait_ns);
+    r->closed.moves_in = plus(r->closed.moves_in, m->moves_in);
+    r->closed.bytes_in = plus(r->closed.bytes_in, m->bytes_in);
+    p->sum.passes = m->passes;
+    p->sum.compute_ns = plus(p->sum.compute_ns, m->compute_ns);
+    p->sum.wait_ns = plus(p->sum.wait_ns, m->wait_ns);
+    p->sum.library_ns = plus(p->sum.library_ns, m->library_ns);
+    p->sum.cpu_ns = plus(p->sum.cpu_ns, m->cpu_ns);
+    p->sum.library_cpu_ns = plus(p->sum.library_cpu_ns, m->library_cpu_ns);
+    if (inside_ns > p->elapsed_ns)
+        p->elapsed_ns = inside_ns;
+}
+
 static int take_close(struct lbd_loops *l, uint32_t rank, const struct lbw_close *m,
                       struct lbx_error *err)
 {
@@ -409,6 +484,7 @@ static int take_close(struct lbd_loops *l, uint32_t rank, const struct lbw_close
     p->opened[rank] = false;
     p->nopened--;
     estimate_saved(&p->saved, m);
+    count_close(l, p, rank, m);
     if (++p->nclosed == l->config.nranks)
         remove_loop(l, p);
     return 0;
@@ -443,6 +519,7 @@ int lbd_loops_tick(struct lbd_loops *l, int64_t now_ns, struct lbx_error *err)
         rc = lbp_balance_tick(p->balance, now_ns, &l->actions);
         if (rc < 0)
             return lbx_error_set(err, rc, "loop \"%s\": no memory to plan", p->name);
+        explain(l, p, now_ns);
         carry_out(l, p, now_ns);
     }
     return 0;

@@ -11,6 +11,7 @@
 #include "wire/rank.h"
 
 struct lbd_loops;
+struct lbd_explain;
 struct lbd_trace;
 
 /* Called for each message that is to be sent to a rank, in order. */
@@ -22,7 +23,8 @@ struct lbd_loops_config {
     const double *hardware; /* [nranks] or NULL; copied */
     int64_t t_interact_ns;
     struct lbp_params params;
-    struct lbd_trace *trace; /* borrowed; NULL none */
+    struct lbd_trace *trace;     /* borrowed; NULL none */
+    struct lbd_explain *explain; /* borrowed; NULL none */
     lbd_loops_send *send;
     void *arg;
 };
@@ -53,9 +55,17 @@ struct lbd_loops_stats {
     double load_balance_ratio; /* of the loop reported last */
     int64_t period_ns, chunk_ns;
     double chunk_iterations;
+    /* Of closed loops, in all their passes: */
+    int64_t passes;
+    double elapsed_ns, first_ns;   /* really; with the first blocks, estimated, 0 unknown */
+    double inside_ns, wait_ns;     /* all ranks' time in loops; of it waiting */
+    double cpu_ns, library_cpu_ns; /* their CPU time in loops: of the program; of the library */
 };
 struct lbd_rank_stats {
     int64_t iterations, compute_ns, wait_ns;
+    struct {
+        int64_t iterations, cpu_ns, wait_ns, moves_in, bytes_in;
+    } closed;           /* loops: as the rank itself counted */
     double rate_hz;     /* iterations per second in the last report that told of any */
     double share_ratio; /* of the loop reported last */
 };

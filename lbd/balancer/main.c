@@ -21,6 +21,7 @@
 #include "common/log.h"
 #include "common/sock.h"
 #include "lbd/balancer/addresses.h"
+#include "lbd/balancer/explain.h"
 #include "lbd/balancer/figures.h"
 #include "lbd/balancer/handover.h"
 #include "lbd/balancer/job.h"
@@ -50,6 +51,7 @@ struct balancer {
     struct lbd_handover *handover;
     struct lbd_job *job;
     struct lbd_trace *trace;
+    struct lbd_explain *explain;
     struct lbd_figures *figures; /* NULL: nobody to tell */
     bool closing;
 };
@@ -235,6 +237,9 @@ static int start(struct balancer *b, const struct options *o, const struct lbp_p
         return rc;
     begin_trace(b, params);
     config.trace = b->trace;
+    if (lbd_explain_create(lbx_clock_mono_ns(), &b->explain) < 0)
+        lbx_log(LBX_LOG_WARNING, "no memory to keep decisions");
+    config.explain = b->explain;
     uv_loop_init(&b->loop);
     rc = lbd_job_create(&b->loop, &config, &b->job);
     if (rc < 0)
@@ -285,6 +290,7 @@ int main(int argc, char **argv)
     lbd_figures_destroy(b.figures);
     lbd_job_destroy(b.job);
     lbd_trace_close(b.trace);
+    lbd_explain_destroy(b.explain);
     close(b.listen_fd);
     uv_loop_close(&b.loop);
     sodium_memzero(b.endpoint.key, sizeof(b.endpoint.key));

@@ -24,6 +24,11 @@ static const char *const reason_name[LBP_REASONS] = {
     [LBP_REASON_UNSTABLE] = "unstable",
 };
 
+const char *lbd_trace_reason(enum lbp_reason reason)
+{
+    return reason_name[reason];
+}
+
 int lbd_trace_open(const char *path, int64_t now_ns, struct lbd_trace **ret, struct lbx_error *err)
 {
     struct lbd_trace *t;
@@ -59,7 +64,7 @@ static void put(struct lbd_trace *t, int64_t now_ns, json_t *line)
 {
     if (line && t->file) {
         json_object_set_new(line, "t", json_integer(now_ns - t->begin_ns));
-        if (json_dumpf(line, t->file, JSON_COMPACT | JSON_SORT_KEYS) < 0 ||
+        if (json_dumpf(line, t->file, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(9)) < 0 ||
             fputc('\n', t->file) == EOF) {
             fclose(t->file);
             t->file = NULL;
@@ -160,12 +165,20 @@ void lbd_trace_message(struct lbd_trace *t, int64_t now_ns, uint32_t rank,
         put(t, now_ns, pack_step(rank, &msg->u.step));
     else if (msg->type == LBW_CLOSE)
         put(t, now_ns,
-            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "event", "close",
-                      "loop", (json_int_t)c->loop, "rank", (json_int_t)rank, "passes",
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "event",
+                      "close", "loop", (json_int_t)c->loop, "rank", (json_int_t)rank, "passes",
                       (json_int_t)c->passes, "iterations", (json_int_t)c->iterations, "moves_in",
                       (json_int_t)c->moves_in, "bytes_in", (json_int_t)c->bytes_in, "compute_ns",
                       (json_int_t)c->compute_ns, "cpu_ns", (json_int_t)c->cpu_ns, "wait_ns",
-                      (json_int_t)c->wait_ns, "library_ns", (json_int_t)c->library_ns));
+                      (json_int_t)c->wait_ns, "library_ns", (json_int_t)c->library_ns,
+                      "library_cpu_ns", (json_int_t)c->library_cpu_ns));
+}
+
+void lbd_trace_decision(struct lbd_trace *t, int64_t now_ns, json_t *line)
+{
+    if (line)
+        json_object_set_new(line, "event", json_string("decision"));
+    put(t, now_ns, line);
 }
 
 void lbd_trace_action(struct lbd_trace *t, int64_t now_ns, uint32_t loop,

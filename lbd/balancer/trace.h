@@ -8,6 +8,7 @@
  *    "samples":[[first,last,wall_ns,cpu_ns],..],"done":[[epoch,role,iterations,bytes,wall_ns,cpu_ns],..]}
  *   {"t":..,"event":"move","loop":..,"pass":..,"epoch":..,"source":..,"dest":..,"span":[first,last],"reason":".."}
  *   {"t":..,"event":"instruct","loop":..,"rank":..,"period_ns":..,"low_ns":..,"chunk_ns":..}
+ *   {"t":..,"event":"decision", as in lbd/balancer/explain.h: also those not to move}
  *   {"t":..,"event":"final","loop":..,"pass":..}
  *   {"t":..,"event":"step","loop":..,"rank":..,"step":..,"steps":..,"epoch":..,"owned":[first,last],"wall_ns":..,"cpu_ns":..,
  *    "wait_ns":..,"move":[bytes,wall_ns,cpu_ns],"samples":[[first,last,wall_ns,cpu_ns],..]}       (of a stepped loop)
@@ -17,6 +18,7 @@
 #ifndef LBD_TRACE_H
 #define LBD_TRACE_H
 
+#include <jansson.h>
 #include <stdint.h>
 
 #include "common/error.h"
@@ -38,5 +40,10 @@ void lbd_trace_message(struct lbd_trace *t, int64_t now_ns, uint32_t rank,
 void lbd_trace_action(struct lbd_trace *t, int64_t now_ns, uint32_t loop,
                       const struct lbp_action *a);
 void lbd_trace_layout(struct lbd_trace *t, int64_t now_ns, const struct lbw_layout *m);
+/* line: transferred; NULL is fine. */
+void lbd_trace_decision(struct lbd_trace *t, int64_t now_ns, json_t *line);
+
+/* The reason's name, as in metrics. */
+const char *lbd_trace_reason(enum lbp_reason reason);
 
 #endif

@@ -77,7 +77,7 @@ int main(int argc, char **argv)
           {.step =
                {0, 20, 10, 1, 250, 500, 9000, 8000, 50, 4096, 30, 20, 1, {{250, 500, 900, 800}}}}}},
         {"layout", {LBW_LAYOUT, {.layout = {0, 2, 3, {300, 0, 700}}}}},
-        {"close", {LBW_CLOSE, {.close = {0, 3, 300, 20, 2, 160000, 9000, 8000, 50, 20}}}},
+        {"close", {LBW_CLOSE, {.close = {0, 3, 300, 20, 2, 160000, 9000, 8000, 50, 20, 10}}}},
         {"leave", {.type = LBW_LEAVE}},
         {"start", {LBW_START, {.start = {4, "auto"}}}},
         {"instruct", {LBW_INSTRUCT, {.instruct = {0, 500000000, 1000000, 2000000}}}},
@@ -85,6 +85,8 @@ int main(int argc, char **argv)
         {"final", {LBW_FINAL, {.final = {0, 2}}}},
         {"beat", {.type = LBW_BEAT}},
         {"stop", {.type = LBW_STOP}},
+        {"ask", {.type = LBW_ASK}},
+        {"summary", {LBW_SUMMARY, {.summary = {"lb: policy auto\nlb: moved 3 iterations\n"}}}},
     };
     static struct lbw_rank_msg msg = {.type = LBW_REPORT};
 

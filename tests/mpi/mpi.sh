@@ -86,7 +86,10 @@ if [ -x "$balancer" ]; then
     done
     LB_POLICY=auto,report run 3 3000 2 200 1 5 && ! grep -q "moves=0 " "$dir/out" &&
         [ "$(grep -c "^lb: loops=1 passes=2 iterations=6000 " "$dir/err")" = 1 ]
-    say "rows move to faster ranks, and one summary line" $?
+    say "rows move to faster ranks, and one line says how many" $?
+    [ "$(grep -c "^lb: policy auto, 3 ranks: " "$dir/err")" = 1 ] && [ "$(grep -cE "^lb: +[0-2] .* %" "$dir/err")" = 3 ] &&
+        [ "$(awk '/^lb: +[0-2] .*%/ { for (i = 1; i < NF; i++) if ($i == "%") s += $(i + 1) } END { print s }' "$dir/err")" = 6000 ]
+    say "the balancer's summary has each rank, and all iterations" $?
     for policy in none static siegell liu; do
         LB_POLICY=$policy run 3 600 2 100 0 4 && grep -q "balanced=1" "$dir/out"
         say "policy $policy" $?

@@ -88,6 +88,51 @@ START_TEST(two_ranks_run_a_pass_and_leave)
 }
 END_TEST
 
+static void close_loop(struct fake_rank *r, int64_t iterations, int64_t compute_ns)
+{
+    memset(&msg, 0, sizeof(msg));
+    msg.type = LBW_CLOSE;
+    msg.u.close = (struct lbw_close){.passes = 1,
+                                     .iterations = iterations,
+                                     .compute_ns = compute_ns,
+                                     .cpu_ns = compute_ns,
+                                     .library_cpu_ns = compute_ns / 100};
+    fake_rank_send(r, &msg);
+}
+
+/* Only rank 0 is answered, when all others have told their totals and left; numbers that cannot be summed do no harm. */
+START_TEST(a_summary_for_rank_0)
+{
+    struct fake_balancer b;
+    struct fake_rank r[2];
+
+    fake_balancer_start(&b, 2, "static,report");
+    for (uint32_t i = 0; i < 2; i++)
+        fake_rank_join(&r[i], &b.endpoint, i, 2);
+    for (int i = 0; i < 2; i++)
+        open_loop(&r[i], 10, 5 * i, 5 * i + 5);
+    for (int i = 0; i < 2; i++)
+        report_dry(&r[i], 0, 5);
+    for (int i = 0; i < 2; i++)
+        ck_assert(fake_rank_await(&r[i], LBW_FINAL, &msg));
+    close_loop(&r[0], 2, INT64_C(2000000000));
+    close_loop(&r[1], 8, INT64_MAX);
+    for (int i = 0; i < 2; i++) {
+        memset(&msg, 0, sizeof(msg));
+        msg.type = LBW_ASK;
+        fake_rank_send(&r[1 - i], &msg);
+    }
+    leave(&r[1]);
+    ck_assert(fake_rank_await(&r[0], LBW_SUMMARY, &msg));
+    ck_assert_ptr_nonnull(strstr(msg.u.summary.text, "lb: policy static, 2 ranks: "));
+    ck_assert_ptr_nonnull(strstr(msg.u.summary.text, " 20.0 %            2  "));
+    ck_assert_ptr_nonnull(strstr(msg.u.summary.text, " 80.0 %            8  "));
+    ck_assert_ptr_nonnull(strstr(msg.u.summary.text, "0.99 % of the ranks' CPU time"));
+    leave(&r[0]);
+    ck_assert_int_eq(fake_balancer_end(&b), 0);
+}
+END_TEST
+
 START_TEST(nobody_joined_is_told)
 {
     struct fake_balancer b;
@@ -321,6 +366,7 @@ int main(void)
 
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, two_ranks_run_a_pass_and_leave);
+    tcase_add_test(tc, a_summary_for_rank_0);
     tcase_add_test(tc, nobody_joined_is_told);
     tcase_add_test(tc, strangers_are_refused);
     tcase_add_test(tc, wrong_ranks_are_refused);

@@ -66,7 +66,7 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
         fill_report(&m->u.report, seed);
         break;
     case LBW_CLOSE:
-        m->u.close = (struct lbw_close){1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+        m->u.close = (struct lbw_close){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
         break;
     case LBW_START:
         m->u.start = (struct lbw_start){9, "auto"};
@@ -91,6 +91,10 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
         for (uint32_t i = 0; i < m->u.layout.nranks; i++)
             m->u.layout.count[i] = random_i64(seed) / 16;
         break;
+    case LBW_SUMMARY:
+        strcpy(m->u.summary.text, "lb: a line\nlb: another\n");
+        break;
+    case LBW_ASK:
     case LBW_LEAVE:
     case LBW_BEAT:
     case LBW_STOP:
@@ -99,8 +103,8 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
 }
 
 static const enum lbw_rank_type types[] = {
-    LBW_JOIN, LBW_OPEN,  LBW_REPORT, LBW_CLOSE, LBW_LEAVE, LBW_START, LBW_INSTRUCT,
-    LBW_MOVE, LBW_FINAL, LBW_BEAT,   LBW_STOP,  LBW_STEP,  LBW_LAYOUT};
+    LBW_JOIN,  LBW_OPEN, LBW_REPORT, LBW_CLOSE, LBW_LEAVE,  LBW_START, LBW_INSTRUCT, LBW_MOVE,
+    LBW_FINAL, LBW_BEAT, LBW_STOP,   LBW_STEP,  LBW_LAYOUT, LBW_ASK,   LBW_SUMMARY};
 
 START_TEST(decodes_what_it_encodes)
 {
