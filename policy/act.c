@@ -81,6 +81,13 @@ void lbp_act_refuse(struct lbp_balance *b, const struct lbp_decision *d)
     b->refused[d->to] = true;
 }
 
+int lbp_act_final_again(int64_t pass, struct lbp_actions *out)
+{
+    struct lbp_action action = {.type = LBP_FINAL, .pass = pass};
+
+    return append(out, &action);
+}
+
 static bool differs(int64_t told, int64_t now, double ratio)
 {
     return told <= 0 || fabs((double)(now - told)) > ratio * (double)told;

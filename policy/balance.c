@@ -13,6 +13,7 @@
 #define PUBLISHED_NS INT64_C(1000000000) /* seed 000, section 5.2.4; seed 002, step 1 */
 #define THRESHOLD 0.1                    /* tfract, seed 000, section 6.2 */
 #define WATCHED_NS INT64_C(500000000)    /* reports of policies that do not move anything */
+#define LOST_NS INT64_C(3000000000)      /* no word for so long: it did not arrive */
 #define FIRST_LOW_NS INT64_C(30000000)
 
 static bool config_valid(const struct lbp_balance_config *c)
@@ -123,6 +124,8 @@ int lbp_balance_join(struct lbp_balance *b, uint32_t rank, int64_t first, int64_
 int lbp_balance_report(struct lbp_balance *b, const struct lbp_report *r, int64_t now_ns,
                        struct lbp_actions *out)
 {
+    const struct lbp_model *m = &b->model;
+    int64_t pass = m->pass;
     bool done = false;
     int ret = lbp_model_report(&b->model, r, now_ns, &done);
 
@@ -132,14 +135,29 @@ int lbp_balance_report(struct lbp_balance *b, const struct lbp_report *r, int64_
         return 0;
     if (ret < 0)
         return ret;
-    return decide(b, now_ns, done || r->dry || r->low ? LBP_EVENT_URGENT : LBP_EVENT_REPORT, out);
+    if (r->dry && m->flights > 0 && lbp_model_forget(&b->model, LOST_NS))
+        done = true;
+    if (r->dry && r->pass < m->pass && now_ns - b->final_ns > LOST_NS) {
+        b->final_ns = now_ns;
+        return lbp_act_final_again(r->pass, out);
+    }
+    ret = decide(b, now_ns, done || r->dry || r->low ? LBP_EVENT_URGENT : LBP_EVENT_REPORT, out);
+    if (m->pass > pass)
+        b->final_ns = now_ns;
+    return ret;
 }
 
 int lbp_balance_tick(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *out)
 {
+    int64_t pass = b->model.pass;
+    int ret;
+
     b->said.n = 0;
     b->said.left_out = 0;
-    return decide(b, now_ns, LBP_EVENT_TICK, out);
+    ret = decide(b, now_ns, LBP_EVENT_TICK, out);
+    if (b->model.pass > pass)
+        b->final_ns = now_ns;
+    return ret;
 }
 
 int64_t lbp_balance_wake_ns(const struct lbp_balance *b)

@@ -356,6 +356,25 @@ void lbp_model_final(struct lbp_model *m)
     m->begun_ns = INT64_MIN;
 }
 
+bool lbp_model_forget(struct lbp_model *m, int64_t lost_ns)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < m->nranks && m->flights > 0; i++) {
+        for (struct lbp_flight *f = m->rank[i].out, *next; f; f = next) {
+            next = f->next_out;
+            if (m->rank[i].told_ns < f->start_ns + lost_ns || f->dest_told)
+                continue;
+            unlink_flight(m, f, true);
+            unlink_flight(m, f, false);
+            free(f);
+            m->flights--;
+            any = true;
+        }
+    }
+    return any;
+}
+
 double lbp_model_load_balance(const struct lbp_model *m)
 {
     double sum = 0, greatest = 0;

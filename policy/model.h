@@ -86,6 +86,10 @@ int lbp_model_move(struct lbp_model *m, uint64_t epoch, uint32_t source, uint32_
 /* FINAL was sent for the pass. */
 void lbp_model_final(struct lbp_model *m);
 
+/* Moves of which no end is told, though the source has spoken lost_ns after it was to make them, count as lost on their way
+ * to it.  Returns whether there were any; should one be told of after all, that counts for nothing. */
+bool lbp_model_forget(struct lbp_model *m, int64_t lost_ns);
+
 /* Does the rank take part in the pass that is being balanced? */
 bool lbp_model_present(const struct lbp_model *m, const struct lbp_rank *r);
 bool lbp_model_all_present(const struct lbp_model *m);

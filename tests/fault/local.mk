@@ -13,3 +13,12 @@ tests_fault_test_common_LDFLAGS = $(LB_LDFLAGS) $(FAULT_WRAP)
 
 check_SCRIPTS += tests/fault/planted.sh
 EXTRA_DIST += tests/fault/planted.sh
+
+# The real lb-balancer with faults, for tests/fault/*.t.
+noinst_PROGRAMS += tests/fault/lb-balancer
+tests_fault_lb_balancer_SOURCES = $(lb_balancer_SOURCES) tests/fault/plan.c
+tests_fault_lb_balancer_CFLAGS = $(lb_balancer_CFLAGS)
+tests_fault_lb_balancer_LDADD = $(lb_balancer_LDADD)
+tests_fault_lb_balancer_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=lbd_peer_send -Wl,--wrap=lbd_peer_close \
+	-Wl,--wrap=lbx_sock_flush -Wl,--wrap=lbd_loops_message
+EXTRA_DIST += tests/fault/10-orders.t tests/fault/11-death.t tests/fault/lib.sh

@@ -398,7 +398,7 @@ START_TEST(test_any_reports)
             for (size_t i = 0; i < out.n; i++) {
                 const struct lbp_action *a = &out.action[i];
 
-                if (a->type == LBP_FINAL)
+                if (a->type == LBP_FINAL && a->pass > final) /* else said once more */
                     ck_assert_msg(a->pass == ++final, "seed %u", round);
                 if (a->type != LBP_MOVE)
                     continue;
@@ -411,6 +411,94 @@ START_TEST(test_any_reports)
         }
         done();
     }
+}
+END_TEST
+
+/* A move of which nothing is heard: the pass ends all the same, and the source may tell of it later. */
+START_TEST(test_lost_move)
+{
+    struct lbp_action m = *first_move();
+    int64_t k = m.last - m.first;
+    struct lbp_done sent = {m.epoch, LBP_SENT, k, 8 * k, MS, 0};
+    struct lbp_report late;
+
+    out.n = 0;
+    ck_assert_int_eq(tell(working(0, 0, 1000, 1000, 1), 1000 * MS), 0);
+    ck_assert_int_eq(tell(working(1, 1000, 2000, 2000, 0.1), 2000 * MS), 0);
+    ck_assert_int_eq(count(LBP_FINAL), 0); /* it may still be on its way */
+    ck_assert_int_eq(tell(working(0, 0, 1000, 1000, 1), 3000 * MS), 0);
+    ck_assert_int_eq(count(LBP_FINAL), 0);
+    ck_assert_int_eq(tell(working(0, 0, 1000, 1000, 1), 6000 * MS), 0);
+    ck_assert_int_eq(count(LBP_FINAL), 0);
+    ck_assert_int_eq(tell(working(1, 1000, 2000, 2000, 0.1), 8000 * MS), 0);
+    ck_assert_int_eq(count(LBP_FINAL), 1);
+    late = working(1, 1000, 2000, 2000, 0.1);
+    late.done = &sent;
+    late.ndone = 1;
+    ck_assert_int_eq(tell(late, 8001 * MS), 0);
+    ck_assert_int_eq(count(LBP_FINAL), 1);
+    done();
+}
+END_TEST
+
+/* A rank that did not hear FINAL waits, and says so: it is told again, but not at once. */
+START_TEST(test_lost_final)
+{
+    make("auto", 2, 2000);
+    join_even(2, 2000);
+    out.n = 0;
+    ck_assert_int_eq(tell(working(0, 0, 1000, 1000, 1), 1000 * MS), 0);
+    ck_assert_int_eq(tell(working(1, 1000, 2000, 2000, 1), 1001 * MS), 0);
+    ck_assert_int_eq(count(LBP_FINAL), 1);
+    ck_assert_int_eq(tell(working(1, 1000, 2000, 2000, 1), 3001 * MS), 0);
+    ck_assert_int_eq(count(LBP_FINAL), 1); /* it crossed the other */
+    ck_assert_int_eq(tell(working(1, 1000, 2000, 2000, 1), 5001 * MS), 0);
+    ck_assert_int_eq(count(LBP_FINAL), 2);
+    ck_assert_int_eq((int)out.action[out.n - 1].pass, 0);
+    done();
+}
+END_TEST
+
+/* Samples that make rates of 0, of infinity, of nothing over nothing: decisions stay sound, and the pass ends. */
+START_TEST(test_rates)
+{
+    static const struct {
+        int64_t wall_ns, cpu_ns;
+        int rc;
+    } sample[] = {
+        {0, 0, 0},         {0, 5 * MS, 0},    {5 * MS, 0, 0},
+        {1, INT64_MAX, 0}, {INT64_MAX, 1, 0}, {INT64_MAX, INT64_MAX, 0},
+        {-1, MS, -EINVAL}, {MS, -1, -EINVAL}, {INT64_MIN, INT64_MIN, -EINVAL},
+    };
+    struct lbp_sample s = {0, 50, sample[_i].wall_ns, sample[_i].cpu_ns};
+    struct lbp_report odd = working(0, 0, 50, 1000, 1);
+
+    make("auto", 2, 2000);
+    join_even(2, 2000);
+    out.n = 0;
+    odd.sample = &s;
+    for (int k = 1; k < 20; k++) {
+        ck_assert_int_eq(tell(odd, k * 50 * MS), sample[_i].rc);
+        ck_assert_int_eq(tell(working(1, 1000, 1000 + k, 2000, 0.1), k * 50 * MS), 0);
+        ck_assert_int_eq(lbp_balance_tick(b, k * 50 * MS + MS, &out), 0);
+    }
+    for (size_t i = 0; i < out.n; i++) {
+        const struct lbp_action *a = &out.action[i];
+
+        if (a->type == LBP_MOVE)
+            ck_assert(a->rank < 2 && a->dest < 2 && a->rank != a->dest && a->first >= 0 &&
+                      a->first < a->last && a->last <= 2000);
+        if (a->type == LBP_INSTRUCT)
+            ck_assert(a->period_ns > 0 && a->chunk_ns > 0 && a->low_ns >= 0);
+    }
+    out.n = 0;
+    for (int k = 0; k < 4; k++) {
+        ck_assert_int_eq(tell(working(0, 0, 1000, 1000, 1), (2000 + 2000 * k) * MS), 0);
+        ck_assert_int_eq(tell(working(1, 1000, 2000, 2000, 1), (2001 + 2000 * k) * MS), 0);
+    }
+    ck_assert_int_ge(count(LBP_FINAL), 1);
+    ck_assert_int_eq((int)find(LBP_FINAL)->pass, 0);
+    done();
 }
 END_TEST
 
@@ -433,6 +521,9 @@ int main(void)
     tcase_add_test(t, test_final_waits);
     tcase_add_test(t, test_silent);
     tcase_add_test(t, test_any_reports);
+    tcase_add_test(t, test_lost_move);
+    tcase_add_test(t, test_lost_final);
+    tcase_add_loop_test(t, test_rates, 0, 9);
     suite_add_tcase(s, t);
     runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);
