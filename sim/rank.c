@@ -168,7 +168,8 @@ static double read_inbox(struct sim_world *w, struct sim_rank *r)
             cpu += obey(w, r, a);
             break;
         case LBP_FINAL:
-            r->final_pass = a->pass;
+            if (a->pass > r->final_pass)
+                r->final_pass = a->pass;
             break;
         case LBP_INSTRUCT:
             r->period_ns = a->period_ns;
