@@ -14,26 +14,25 @@
 #include "lbd/conf.h"
 #include "lbd/expose.h"
 #include "lbd/jobs.h"
-#include "lbd/metrics/http.h"
 #include "lbd/node/steps.h"
 #include "lbd/notify.h"
+#include "lbd/serve.h"
 #include "lbd/rules.h"
 
-#define EXPOSE_MS 5000 /* the page is at most so old */
+#define TIDY_MS 5000
 
 struct lbd {
     const struct lbd_options *options;
     uv_loop_t loop;
     uv_signal_t term, interrupt, hup;
-    uv_timer_t watchdog, expose;
+    uv_timer_t watchdog, tidy;
     struct lbx_policyconf conf;
     struct lbd_node *node;
     struct lbd_uplink *uplink;
     struct lbd_controller *controller;
     struct lbd_ranking ranking;
     struct lbd_local_server *server;
-    struct lbd_metrics *metrics;
-    struct lbd_http *http;
+    struct lbd_serve *serve; /* NULL: nothing is served */
     uint32_t
         self; /* this host's number at the controller in this process; UINT32_MAX: not joined */
     int64_t started_wall_ns;
@@ -44,8 +43,8 @@ struct lbd {
     uv_work_t reload; /* names of users may take a while to look up */
     bool reloading, reload_again;
     struct lbx_policyconf new_conf;
-    struct lbx_error reload_err;
-    int reload_rc;
+    struct lbx_error reload_err, web_err;
+    int reload_rc, web_rc;
 };
 
 static struct lbd_view view_of(const struct lbd *d)
@@ -157,13 +156,20 @@ static struct lbd_controller_settings controller_settings(const struct lbd *d)
                                             .verify_address = d->conf.verify_address};
 }
 
-static void on_expose(uv_timer_t *timer)
+static void expose(void *data, struct lbd_metrics *metrics)
 {
-    struct lbd *d = timer->data;
+    struct lbd *d = data;
     struct lbd_view v = view_of(d);
 
-    lbd_expose(d->metrics, &v);
-    lbd_jobs_expire(d->jobs, lbd_metrics_pages(d->metrics), lbx_clock_mono_ns());
+    lbd_expose(metrics, &v);
+}
+
+static void on_tidy(uv_timer_t *timer)
+{
+    struct lbd *d = timer->data;
+    struct lbd_metrics *m = lbd_serve_metrics(d->serve);
+
+    lbd_jobs_expire(d->jobs, m ? lbd_metrics_pages(m) : 0, lbx_clock_mono_ns());
 }
 
 static void stop(struct lbd *d)
@@ -176,8 +182,9 @@ static void stop(struct lbd *d)
     uv_close((uv_handle_t *)&d->interrupt, NULL);
     uv_close((uv_handle_t *)&d->hup, NULL);
     uv_close((uv_handle_t *)&d->watchdog, NULL);
-    uv_close((uv_handle_t *)&d->expose, NULL);
-    lbd_http_stop(d->http);
+    uv_close((uv_handle_t *)&d->tidy, NULL);
+    if (!d->reloading) /* else when that is done */
+        lbd_serve_stop(d->serve);
     if (d->server)
         lbd_local_server_stop(d->server);
     if (d->node)
@@ -198,6 +205,8 @@ static void read_again(uv_work_t *work)
         lbx_policyconf_init(&d->new_conf);
         d->reload_rc = 0;
     }
+    d->web_err.code = 0;
+    d->web_rc = lbd_serve_reload(d->serve, &d->web_err);
 }
 
 static void start_reload(struct lbd *d);
@@ -223,8 +232,14 @@ static void after_read(uv_work_t *work, int status)
         d->reload_failures++;
         lbx_log(LBX_LOG_ERROR, "%s; the old configuration stays in force", d->reload_err.text);
     }
-    if (d->stopping)
+    if (status == 0 && d->web_rc < 0) {
+        d->reload_failures++;
+        lbx_log(LBX_LOG_ERROR, "%s; the old one stays in force", d->web_err.text);
+    }
+    if (d->stopping) {
+        lbd_serve_stop(d->serve);
         return;
+    }
     lbd_notify("READY=1");
     if (d->reload_again)
         start_reload(d);
@@ -267,8 +282,8 @@ static void init_handles(struct lbd *d)
     uv_signal_init(&d->loop, &d->interrupt);
     uv_signal_init(&d->loop, &d->hup);
     uv_timer_init(&d->loop, &d->watchdog);
-    uv_timer_init(&d->loop, &d->expose);
-    d->term.data = d->interrupt.data = d->hup.data = d->expose.data = d;
+    uv_timer_init(&d->loop, &d->tidy);
+    d->term.data = d->interrupt.data = d->hup.data = d->tidy.data = d;
     uv_signal_start(&d->term, on_signal, SIGTERM);
     uv_signal_start(&d->interrupt, on_signal, SIGINT);
     uv_signal_start(&d->hup, on_signal, SIGHUP);
@@ -298,24 +313,6 @@ static int start_roles(struct lbd *d, struct lbx_error *err)
     return rc;
 }
 
-/* Metrics are a service to people: a port that is taken stops no jobs, and so not lbd. */
-static void start_metrics(struct lbd *d)
-{
-    struct lbx_error err = {0};
-
-    if (!d->options->metrics_on)
-        return;
-    d->metrics = lbd_metrics_create();
-    if (!d->metrics)
-        return;
-    if (lbd_http_start(d->options->metrics.host, d->options->metrics.port, d->metrics, &err,
-                       &d->http) < 0) {
-        lbx_log(LBX_LOG_WARNING, "no /metrics: %s", err.text);
-        return;
-    }
-    uv_timer_start(&d->expose, on_expose, 0, EXPOSE_MS);
-}
-
 static int start(struct lbd *d, struct lbx_error *err)
 {
     const struct lbd_options *o = d->options;
@@ -336,9 +333,11 @@ static int start(struct lbd *d, struct lbx_error *err)
         rc = start_roles(d, err);
     sources.node = d->node;
     if (rc == 0)
-        start_metrics(d);
+        d->serve = lbd_serve_create(&d->loop, o, expose, d);
     if (rc == 0)
-        rc = lbd_jobs_create(&d->loop, d->metrics, on_job, d, &d->jobs);
+        rc = lbd_jobs_create(&d->loop, lbd_serve_metrics(d->serve), on_job, d, &d->jobs);
+    if (rc == 0)
+        uv_timer_start(&d->tidy, on_tidy, TIDY_MS, TIDY_MS);
     if (rc == 0)
         rc = lbd_local_server_create(&d->loop, o->socket, &sources, err, &d->server);
     return rc;
@@ -365,7 +364,7 @@ int lbd_daemon_run(const struct lbd_options *options, struct lbx_error *err)
     lbd_uplink_destroy(d.uplink);
     lbd_controller_destroy(d.controller);
     lbd_jobs_destroy(d.jobs);
-    lbd_metrics_destroy(d.metrics);
+    lbd_serve_destroy(d.serve);
     lbd_ranking_fini(&d.ranking);
     lbx_policyconf_fini(&d.conf);
     uv_loop_close(&d.loop);

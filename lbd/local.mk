@@ -1,6 +1,7 @@
 # lbd: the daemon, and lbctl.  Its parts are one library, which the tests link too.
 noinst_LTLIBRARIES += liblbd.la
 liblbd_la_SOURCES = \
+	lbd/capture.c lbd/capture.h \
 	lbd/commands.c lbd/commands.h \
 	lbd/conf.c lbd/conf.h \
 	lbd/conn.c lbd/conn.h \
@@ -17,6 +18,8 @@ liblbd_la_SOURCES = \
 	lbd/past.c lbd/past.h \
 	lbd/ranking.c lbd/ranking.h \
 	lbd/rules.c lbd/rules.h \
+	lbd/serve.c lbd/serve.h \
+	lbd/targets.c lbd/targets.h \
 	lbd/view.h \
 	lbd/munge.c lbd/munge.h \
 	lbd/controller/ask.c \
@@ -31,8 +34,11 @@ liblbd_la_SOURCES = \
 	lbd/controller/sessions.c lbd/controller/sessions.h \
 	lbd/controller/store.c lbd/controller/store.h lbd/controller/store_impl.h \
 	lbd/controller/writer.c \
-	lbd/metrics/http.c lbd/metrics/http.h \
+	lbd/metrics/deadline.c lbd/metrics/deadline.h \
+	lbd/metrics/http.c lbd/metrics/http.h lbd/metrics/http_answer.c lbd/metrics/http_impl.h \
 	lbd/metrics/metrics.c lbd/metrics/metrics.h \
+	lbd/metrics/users.c lbd/metrics/users.h \
+	lbd/metrics/webconf.c lbd/metrics/webconf.h \
 	lbd/node/bench.c lbd/node/bench.h \
 	lbd/node/health.c lbd/node/health.h \
 	lbd/node/quantum.c lbd/node/quantum.h \
@@ -51,8 +57,8 @@ liblbd_la_SOURCES = \
 	lbd/node/uplink.c lbd/node/uplink.h
 nodist_liblbd_la_SOURCES = lbd/controller/migrations.c lbd/metrics/catalogue.c lbd/metrics/catalogue.h
 liblbd_la_CPPFLAGS = $(AM_CPPFLAGS) -DLB_STATEDIR='"$(localstatedir)/lib/slurm-lb"' -DLB_REVISION='"$(LB_REVISION)"'
-liblbd_la_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS) $(SQLITE_CFLAGS) $(MHD_CFLAGS) $(MUNGE_CFLAGS) $(SODIUM_CFLAGS) $(JANSSON_CFLAGS) $(HWLOC_CFLAGS)
-liblbd_la_LIBADD = libpolicyconf.la libwire.la libpolicy.la libcommon.la $(UV_LIBS) $(SQLITE_LIBS) $(MHD_LIBS) $(MUNGE_LIBS) $(SODIUM_LIBS) $(JANSSON_LIBS) $(HWLOC_LIBS) -lpthread -lm
+liblbd_la_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS) $(SQLITE_CFLAGS) $(MHD_CFLAGS) $(WEB_CFLAGS) $(MUNGE_CFLAGS) $(SODIUM_CFLAGS) $(JANSSON_CFLAGS) $(HWLOC_CFLAGS)
+liblbd_la_LIBADD = libpolicyconf.la libwire.la libpolicy.la libcommon.la $(UV_LIBS) $(SQLITE_LIBS) $(MHD_LIBS) $(WEB_LIBS) -lcrypt $(MUNGE_LIBS) $(SODIUM_LIBS) $(JANSSON_LIBS) $(HWLOC_LIBS) -lpthread -lm
 
 sbin_PROGRAMS += sbin/lbd
 sbin_lbd_SOURCES = lbd/main.c

@@ -24,6 +24,9 @@ static const char usage[] =
     "  --state=DIR                the controller's database (default: " LB_STATEDIR ")\n"
     "  --config=FILE              default: " LB_SYSCONFDIR "/policy.conf\n"
     "  --metrics=ADDRESS:PORT     where /metrics is served, or off (default: all, port 6826)\n"
+    "  --web-config=FILE          TLS and users of /metrics, as web.yml of Prometheus' exporters\n"
+    "  --print-sd                 print where the lbds are, for Prometheus' file discovery, and "
+    "end\n"
     "  --debug                    log more\n"
     "  --foreground               accepted; lbd never goes to the background\n"
     "  --help, --version\n\n"
@@ -133,6 +136,12 @@ static int take_option(int opt, const char *arg, struct lbd_options *o, struct l
     case 'm':
         o->metrics_on = strcmp(arg, "off") != 0;
         return o->metrics_on ? lbd_address_parse(arg, LBD_PORT_METRICS, &o->metrics, err) : 0;
+    case 'w':
+        o->web = arg;
+        return 0;
+    case 'p':
+        o->print_sd = true;
+        return 0;
     case 'd':
         o->debug = true;
         return 0;
@@ -159,6 +168,8 @@ int lbd_options_parse(int argc, char **argv, struct lbd_options *ret, struct lbx
                                             {"controller", required_argument, NULL, 'C'},
                                             {"listen", required_argument, NULL, 'l'},
                                             {"metrics", required_argument, NULL, 'm'},
+                                            {"web-config", required_argument, NULL, 'w'},
+                                            {"print-sd", no_argument, NULL, 'p'},
                                             {"debug", no_argument, NULL, 'd'},
                                             {"foreground", no_argument, NULL, 'f'},
                                             {"help", no_argument, NULL, 'h'},

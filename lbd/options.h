@@ -25,6 +25,8 @@ struct lbd_options {
     struct lbd_address controller_at;    /* host "" : this process */
     struct lbd_address listen, metrics;
     bool metrics_on;
+    const char *web; /* web.yml; NULL: neither TLS nor users */
+    bool print_sd;   /* print where the lbds are, and end */
     bool debug;
     char host[LBW_LOCAL_HOST_MAX];
 };

@@ -1,84 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* /metrics over HTTP. */
+/* /metrics over HTTP: the server, its limits, and its replacement on reload. */
 #include "lbd/metrics/http.h"
 
 #include <errno.h>
-#include <microhttpd.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/sock.h"
+#include "lbd/metrics/http_impl.h"
 
-#define CONNECTIONS 16u
-#define TIMEOUT_S 2u
 #define MEMORY_BYTES ((size_t)8192) /* of one connection: headers and what is sent at a time */
 #define STACK_BYTES ((size_t)128 * 1024)
-
-#define TYPE_CLASSIC "text/plain; version=0.0.4; charset=utf-8"
-#define TYPE_OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
-
-struct lbd_http {
-    struct MHD_Daemon *daemon;
-    struct lbd_metrics *metrics;
-};
-
-static enum MHD_Result answer(struct MHD_Connection *c, unsigned status, const char *type,
-                              char *text, size_t n, enum MHD_ResponseMemoryMode mode)
-{
-    struct MHD_Response *r = MHD_create_response_from_buffer(n, text, mode);
-    enum MHD_Result result;
-
-    if (!r)
-        return MHD_NO;
-    MHD_add_response_header(r, "Content-Type", type);
-    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(r, "Allow", "GET, HEAD");
-    result = MHD_queue_response(c, status, r);
-    MHD_destroy_response(r);
-    return result;
-}
-
-static enum MHD_Result answer_text(struct MHD_Connection *c, unsigned status, const char *text)
-{
-    return answer(c, status, "text/plain; charset=utf-8", (char *)(uintptr_t)text, strlen(text),
-                  MHD_RESPMEM_PERSISTENT);
-}
-
-static enum MHD_Result answer_page(struct lbd_http *h, struct MHD_Connection *c)
-{
-    const char *accept = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Accept");
-    bool openmetrics = accept && strstr(accept, "application/openmetrics-text");
-    char *text;
-    size_t n;
-
-    if (lbd_metrics_render(h->metrics, openmetrics, &text, &n) < 0)
-        return answer_text(c, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
-    return answer(c, MHD_HTTP_OK, openmetrics ? TYPE_OPENMETRICS : TYPE_CLASSIC, text, n,
-                  MHD_RESPMEM_MUST_FREE);
-}
-
-static enum MHD_Result on_request(void *data, struct MHD_Connection *c, const char *url,
-                                  const char *method, const char *version, const char *upload,
-                                  size_t *upload_n, void **state)
-{
-    static int started;
-
-    (void)version;
-    (void)upload;
-    if (!*state) { /* headers only; answered when the request is whole */
-        *state = &started;
-        return MHD_YES;
-    }
-    *upload_n = 0;
-    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-        return answer_text(c, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");
-    if (strcmp(url, "/metrics") == 0)
-        return answer_page(data, c);
-    if (strcmp(url, "/") == 0)
-        return answer_text(c, MHD_HTTP_OK, "lbd: see /metrics\n");
-    return answer_text(c, MHD_HTTP_NOT_FOUND, "only /metrics is here\n");
-}
+#define OPTIONS_MAX 16
 
 /* Its messages would go to stderr in a form of their own. */
 static void be_silent(void *data, const char *fmt, va_list ap)
@@ -88,40 +25,181 @@ static void be_silent(void *data, const char *fmt, va_list ap)
     (void)ap;
 }
 
-int lbd_http_start(const char *address, uint16_t port, struct lbd_metrics *m, struct lbx_error *err,
-                   struct lbd_http **ret_http)
+static int64_t in_seconds(int s)
+{
+    return lbx_clock_mono_ns() + s * LBX_NS_PER_S;
+}
+
+static void on_connection(void *data, struct MHD_Connection *c, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct lbd_web_server *s = data;
+    const union MHD_ConnectionInfo *info;
+
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+        if (!info)
+            return;
+        *context = (void *)(intptr_t)(info->connect_fd + 1);
+        lbd_deadlines_set(s->http->deadlines, info->connect_fd, in_seconds(LBD_HTTP_HEADER_S));
+    } else if (*context) {
+        lbd_deadlines_remove(s->http->deadlines, (int)(intptr_t)*context - 1);
+    }
+}
+
+void lbd_http_give(struct lbd_web_server *s, struct MHD_Connection *c, int seconds)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+    if (info)
+        lbd_deadlines_set(s->http->deadlines, info->connect_fd, in_seconds(seconds));
+}
+
+static void on_completed(void *data, struct MHD_Connection *c, void **state,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)state;
+    if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+        lbd_http_give(data, c, LBD_HTTP_HEADER_S); /* for the next request */
+}
+
+static void free_server(struct lbd_web_server *s)
+{
+    if (!s)
+        return;
+    if (s->daemon)
+        MHD_stop_daemon(s->daemon);
+    lbd_users_destroy(s->users);
+    lbd_webconf_fini(&s->conf);
+    free(s);
+}
+
+static struct MHD_Daemon *start_daemon(struct lbd_web_server *s, int fd)
+{
+    unsigned flags = MHD_USE_EPOLL | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ITC;
+    struct MHD_OptionItem tls[OPTIONS_MAX] = {{MHD_OPTION_END, 0, NULL}};
+    int n = 0;
+
+    if (s->conf.tls) {
+        flags |= MHD_USE_TLS;
+        tls[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, s->conf.cert};
+        tls[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, s->conf.key};
+        tls[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, s->conf.priorities};
+        if (s->conf.client_auth)
+            tls[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_TRUST, 0, s->conf.client_ca};
+        tls[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+    }
+    return MHD_start_daemon(
+        flags, 0, NULL, NULL, lbd_http_answer, s, MHD_OPTION_EXTERNAL_LOGGER, be_silent, NULL,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, LBD_HTTP_CONNECTIONS,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, LBD_HTTP_CONNECTIONS_EACH,
+        MHD_OPTION_CONNECTION_TIMEOUT, LBD_HTTP_HEADER_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        MEMORY_BYTES, MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION,
+        on_connection, s, MHD_OPTION_NOTIFY_COMPLETED, on_completed, s, MHD_OPTION_ARRAY, tls,
+        MHD_OPTION_END);
+}
+
+/* A server on a copy of the listening socket, by what web.yml says now. */
+static int start_server(struct lbd_http *h, struct lbx_error *err, struct lbd_web_server **ret)
+{
+    struct lbd_web_server *s = calloc(1, sizeof(*s));
+    int fd, rc = s ? 0 : lbx_error_set(err, -ENOMEM, "out of memory");
+
+    if (rc == 0) {
+        s->http = h;
+        rc = lbd_webconf_read(h->web, &s->conf, err);
+    }
+    if (rc == 0 && s->conf.nusers > 0) {
+        s->users = lbd_users_create(&s->conf);
+        if (!s->users)
+            rc = lbx_error_set(err, -ENOMEM, "out of memory");
+    }
+    if (rc == 0) {
+        fd = fcntl(h->listen_fd, F_DUPFD_CLOEXEC, 3);
+        s->daemon = fd < 0 ? NULL : start_daemon(s, fd); /* closes it at its end */
+        if (!s->daemon) {
+            if (fd >= 0)
+                close(fd);
+            rc = lbx_error_set(err, -EIO, "%s%sthe web server did not start", h->web ? h->web : "",
+                               h->web ? ": " : "");
+        }
+    }
+    if (rc < 0)
+        free_server(s);
+    else
+        *ret = s;
+    return rc;
+}
+
+int lbd_http_start(const char *address, uint16_t port, const char *web, struct lbd_metrics *m,
+                   struct lbx_error *err, struct lbd_http **ret_http)
 {
     struct lbd_http *h = calloc(1, sizeof(*h));
-    int fd;
+    int rc = 0;
 
     if (!h)
         return lbx_error_set(err, -ENOMEM, "out of memory");
-    fd = lbx_sock_listen_tcp(address, &port);
-    if (fd < 0) {
-        free(h);
-        return lbx_error_set(err, fd, "metrics at %s:%u: %s", address, port, strerror(-fd));
-    }
     h->metrics = m;
-    h->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ITC, port, NULL, NULL, on_request,
-        h, MHD_OPTION_EXTERNAL_LOGGER, be_silent, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_S,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, MEMORY_BYTES, MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES,
-        MHD_OPTION_END);
-    if (!h->daemon) {
-        close(fd);
-        free(h);
-        return lbx_error_set(err, -EIO, "metrics at %s:%u: the web server did not start", address,
-                             port);
-    }
-    *ret_http = h;
-    return 0;
+    h->web = web;
+    pthread_mutex_init(&h->lock, NULL);
+    h->deadlines = lbd_deadlines_create();
+    h->listen_fd = h->deadlines ? lbx_sock_listen_tcp(address, &port) : -ENOMEM;
+    if (h->listen_fd < 0)
+        rc = lbx_error_set(err, h->listen_fd, "metrics at %s:%u: %s", address, port,
+                           strerror(-h->listen_fd));
+    if (rc == 0)
+        rc = start_server(h, err, &h->server);
+    if (rc < 0)
+        lbd_http_stop(h);
+    else
+        *ret_http = h;
+    return rc;
 }
 
 void lbd_http_stop(struct lbd_http *h)
 {
     if (!h)
         return;
-    MHD_stop_daemon(h->daemon);
+    free_server(h->server);
+    if (h->listen_fd >= 0)
+        close(h->listen_fd);
+    lbd_deadlines_destroy(h->deadlines);
+    pthread_mutex_destroy(&h->lock);
+    free(h->targets);
     free(h);
+}
+
+int lbd_http_reload(struct lbd_http *h, struct lbx_error *err)
+{
+    struct lbd_web_server *old = h->server;
+    int rc = h->web ? start_server(h, err, &h->server) : 0;
+
+    if (rc == 0 && h->web) /* both listen for a moment: no connection is lost */
+        free_server(old);
+    return rc;
+}
+
+void lbd_http_set_targets(struct lbd_http *h, const char *json, const char *why)
+{
+    char *copy = json ? strdup(json) : NULL;
+
+    pthread_mutex_lock(&h->lock);
+    if (copy) {
+        free(h->targets);
+        h->targets = copy;
+    }
+    snprintf(h->why, sizeof(h->why), "%s", why ? why : "");
+    pthread_mutex_unlock(&h->lock);
+}
+
+bool lbd_http_targets_asked(struct lbd_http *h)
+{
+    bool asked;
+
+    pthread_mutex_lock(&h->lock);
+    asked = h->targets_asked;
+    h->targets_asked = false;
+    pthread_mutex_unlock(&h->lock);
+    return asked;
 }

@@ -1,5 +1,5 @@
 # The catalogue of metrics, the dashboards and the alerts agree.
-check_SCRIPTS += tests/metrics/test.sh
+check_SCRIPTS += tests/metrics/test.sh tests/metrics/web.sh
 # file by file: a folder would bring along what tests leave in it
 EXTRA_DIST += \
 	dashboards/make \
@@ -35,7 +35,8 @@ EXTRA_DIST += \
 	tests/metrics/describe \
 	tests/metrics/promql.py \
 	tests/metrics/rules.py \
-	tests/metrics/test.sh
+	tests/metrics/test.sh \
+	tests/metrics/web.sh
 
 # What Grafana reads: docs/admin.md.
 dashboardsdir = $(pkgdatadir)/dashboards

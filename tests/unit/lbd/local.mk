@@ -50,3 +50,8 @@ tests_unit_lbd_test_saved_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_saved_LDADD = liblbd.la $(CHECK_LIBS)
 
 EXTRA_DIST += packaging/policy.conf
+
+check_PROGRAMS += tests/unit/lbd/test_web
+tests_unit_lbd_test_web_SOURCES = tests/unit/lbd/test_web.c tests/unit/lbd/run.h
+tests_unit_lbd_test_web_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_lbd_test_web_LDADD = liblbd.la $(CHECK_LIBS)
