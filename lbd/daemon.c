@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "lbd/commands.h"
 #include "lbd/conf.h"
+#include "lbd/decisions.h"
 #include "lbd/expose.h"
 #include "lbd/jobs.h"
 #include "lbd/node/steps.h"
@@ -38,6 +39,7 @@ struct lbd {
     int64_t started_wall_ns;
     uint64_t reload_failures;
     struct lbd_jobs *jobs;
+    struct lbd_decisions *decisions;
     bool stopping;
 
     uv_work_t reload; /* names of users may take a while to look up */
@@ -122,6 +124,30 @@ static int job(void *data, const struct lbd_peer *peer, const char *json, struct
                              (int)peer->pid);
     return lbd_jobs_take(d->jobs, peer->uid, step->jobid, step->stepid, json, lbx_clock_mono_ns(),
                          err);
+}
+
+static int decisions(void *data, const struct lbd_peer *peer, const char *json,
+                     struct lbx_error *err)
+{
+    struct lbd *d = data;
+    const struct lbd_step *step = d->node ? lbd_node_step_of(d->node, peer->pid) : NULL;
+    int rc;
+
+    if (!step)
+        return lbx_error_set(err, -EPERM, "decisions: process %d belongs to no step of this host",
+                             (int)peer->pid);
+    rc = lbd_decisions_take(d->decisions, peer->uid, step->jobid, step->stepid, json,
+                            lbx_clock_mono_ns(), err);
+    if (d->uplink && rc != -EINVAL && rc != -EBUSY)
+        lbd_uplink_decisions(d->uplink, step->jobid, step->stepid, peer->uid, json);
+    return rc;
+}
+
+static char *explain(void *data, uid_t uid, bool all, const char *text, struct lbx_error *err)
+{
+    struct lbd *d = data;
+
+    return lbd_decisions_answer(d->decisions, uid, all, text, lbx_clock_mono_ns(), err);
 }
 
 static void rule(void *data, const struct lbw_local_scope *scope, struct lbw_local_rule *ret_rule)
@@ -321,6 +347,8 @@ static int start(struct lbd *d, struct lbx_error *err)
                                         .command = command,
                                         .rule = rule,
                                         .job = job,
+                                        .decisions = decisions,
+                                        .explain = explain,
                                         .data = d};
     int rc = lbd_conf_read(o->config, &d->conf, err);
 
@@ -338,6 +366,10 @@ static int start(struct lbd *d, struct lbx_error *err)
         rc = lbd_jobs_create(&d->loop, lbd_serve_metrics(d->serve), on_job, d, &d->jobs);
     if (rc == 0)
         uv_timer_start(&d->tidy, on_tidy, TIDY_MS, TIDY_MS);
+    if (rc == 0)
+        rc = lbd_decisions_create(o->state, &d->decisions);
+    if (rc == 0 && d->controller)
+        lbd_controller_keep(d->controller, d->decisions);
     if (rc == 0)
         rc = lbd_local_server_create(&d->loop, o->socket, &sources, err, &d->server);
     return rc;
@@ -365,6 +397,7 @@ int lbd_daemon_run(const struct lbd_options *options, struct lbx_error *err)
     lbd_controller_destroy(d.controller);
     lbd_jobs_destroy(d.jobs);
     lbd_serve_destroy(d.serve);
+    lbd_decisions_destroy(d.decisions);
     lbd_ranking_fini(&d.ranking);
     lbx_policyconf_fini(&d.conf);
     uv_loop_close(&d.loop);

@@ -7,6 +7,7 @@ liblbd_la_SOURCES = \
 	lbd/conn.c lbd/conn.h \
 	lbd/daemon.c lbd/daemon.h \
 	lbd/jobfigures.c lbd/jobfigures.h \
+	lbd/decisions.c lbd/decisions.h \
 	lbd/expose.c lbd/expose.h \
 	lbd/guard.c lbd/guard.h \
 	lbd/jitter.c lbd/jitter.h \
@@ -79,7 +80,7 @@ $(liblbd_la_OBJECTS): lbd/metrics/catalogue.h
 CLEANFILES += lbd/controller/migrations.c lbd/metrics/catalogue.h lbd/metrics/catalogue.c
 
 bin_PROGRAMS += bin/lbctl
-bin_lbctl_SOURCES = lbd/ctl/lbctl.c lbd/ctl/print.c lbd/ctl/print.h lbd/conf.c lbd/conf.h
+bin_lbctl_SOURCES = lbd/ctl/lbctl.c lbd/ctl/explain.c lbd/ctl/explain.h lbd/ctl/print.c lbd/ctl/print.h lbd/conf.c lbd/conf.h
 bin_lbctl_CFLAGS = $(LB_CFLAGS) $(JANSSON_CFLAGS)
 bin_lbctl_LDADD = libpolicyconf.la libwire.la libpolicy.la libcommon.la $(JANSSON_LIBS) -lm
 

@@ -154,6 +154,15 @@ static int take_notice(struct client *c)
     return rc < 0 ? send_text(c, LBW_L_ERROR, strerror(-rc)) : send_ok(c);
 }
 
+/* Root, our own user, and whom policy.conf names. */
+static bool may_command(const struct client *c)
+{
+    const struct lbd_local_server *s = c->server;
+
+    return c->peer.uid == 0 || c->peer.uid == geteuid() ||
+           s->sources.may_command(s->sources.data, c->peer.uid);
+}
+
 static int take_command(struct client *c)
 {
     struct lbd_local_server *s = c->server;
@@ -161,8 +170,7 @@ static int take_command(struct client *c)
     char *json;
     int rc;
 
-    if (c->peer.uid != 0 && c->peer.uid != geteuid() &&
-        !s->sources.may_command(s->sources.data, c->peer.uid))
+    if (!may_command(c))
         return send_text(c, LBW_L_ERROR,
                          "permission denied: ask as root, or name your user in lbctl_users of "
                          "policy.conf");
@@ -203,6 +211,27 @@ static int take_job(struct client *c)
     return rc < 0 ? send_text(c, LBW_L_ERROR, err.text) : send_ok(c);
 }
 
+static int take_decisions(struct client *c)
+{
+    struct lbd_local_server *s = c->server;
+    struct lbx_error err = {0};
+    int rc = s->sources.decisions(s->sources.data, &c->peer, s->msg.u.text.text, &err);
+
+    return rc < 0 ? send_text(c, LBW_L_ERROR, err.text) : send_ok(c);
+}
+
+static int answer_explain(struct client *c)
+{
+    struct lbd_local_server *s = c->server;
+    struct lbx_error err = {0};
+    char *json =
+        s->sources.explain(s->sources.data, c->peer.uid, may_command(c), s->msg.u.text.text, &err);
+    int rc = send_text(c, json ? LBW_L_TEXT : LBW_L_ERROR, json ? json : err.text);
+
+    free(json);
+    return rc;
+}
+
 static int on_frame(struct lbd_conn *conn, const uint8_t *body, size_t n)
 {
     struct client *c = conn->data;
@@ -230,6 +259,10 @@ static int on_frame(struct lbd_conn *conn, const uint8_t *body, size_t n)
         return take_command(c);
     case LBW_L_JOB:
         return take_job(c);
+    case LBW_L_DECISIONS:
+        return take_decisions(c);
+    case LBW_L_EXPLAIN:
+        return answer_explain(c);
     default: /* an answer is no request */
         return -EPROTO;
     }

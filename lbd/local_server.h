@@ -32,6 +32,11 @@ struct lbd_local_sources {
     void (*rule)(void *data, const struct lbw_local_scope *scope, struct lbw_local_rule *ret_rule);
     /* A balancer's figures.  Returns 0 or a negative errno with err. */
     int (*job)(void *data, const struct lbd_peer *peer, const char *json, struct lbx_error *err);
+    /* Its decisions, likewise. */
+    int (*decisions)(void *data, const struct lbd_peer *peer, const char *json,
+                     struct lbx_error *err);
+    /* What is kept of them for this peer (all: of every user): JSON to be freed, or NULL with err. */
+    char *(*explain)(void *data, uid_t uid, bool all, const char *text, struct lbx_error *err);
     void *data;
 };
 

@@ -51,6 +51,8 @@ static size_t count_fields(uint32_t type)
         return 6;
     case LBW_L_COMMAND:
     case LBW_L_JOB:
+    case LBW_L_DECISIONS:
+    case LBW_L_EXPLAIN:
     case LBW_L_PLACE:
     case LBW_L_TEXT:
     case LBW_L_ERROR:
@@ -85,6 +87,8 @@ static int check_message(const struct lbw_local_msg *msg)
         return msg->u.notice.begin > 1 ? -EINVAL : 0;
     case LBW_L_COMMAND:
     case LBW_L_JOB:
+    case LBW_L_DECISIONS:
+    case LBW_L_EXPLAIN:
     case LBW_L_PLACE:
     case LBW_L_TEXT:
     case LBW_L_ERROR:

@@ -27,13 +27,15 @@
 #define LBW_LOCAL_SOCKET "/run/slurm-lb/lbd.sock"
 
 enum lbw_local_type {
-    LBW_L_SELF = 1, /* what is this host worth?          -> LBW_L_HOSTS with one host */
-    LBW_L_RANK,     /* rank the hosts, best first        -> LBW_L_HOSTS, perhaps several */
-    LBW_L_NOTICE,   /* tasks of a step begin or end here -> LBW_L_OK */
-    LBW_L_COMMAND,  /* lbctl                             -> LBW_L_TEXT or LBW_L_ERROR */
-    LBW_L_JOB,      /* lb-balancer's figures (JSON text) -> LBW_L_OK */
-    LBW_L_SCOPE,    /* what has the site decided for one? -> LBW_L_RULE */
-    LBW_L_PLACE,    /* rank these hosts, best first       -> LBW_L_HOSTS or LBW_L_ERROR */
+    LBW_L_SELF = 1,       /* what is this host worth?          -> LBW_L_HOSTS with one host */
+    LBW_L_RANK,           /* rank the hosts, best first        -> LBW_L_HOSTS, perhaps several */
+    LBW_L_NOTICE,         /* tasks of a step begin or end here -> LBW_L_OK */
+    LBW_L_COMMAND,        /* lbctl                             -> LBW_L_TEXT or LBW_L_ERROR */
+    LBW_L_JOB,            /* lb-balancer's figures (JSON text) -> LBW_L_OK */
+    LBW_L_SCOPE,          /* what has the site decided for one? -> LBW_L_RULE */
+    LBW_L_PLACE,          /* rank these hosts, best first       -> LBW_L_HOSTS or LBW_L_ERROR */
+    LBW_L_DECISIONS = 16, /* what lb-balancer decided (JSON)  -> LBW_L_OK */
+    LBW_L_EXPLAIN,        /* "JOBID[.STEP] [FROM]", its user  -> LBW_L_TEXT or LBW_L_ERROR */
     LBW_L_HOSTS = 32,
     LBW_L_OK,
     LBW_L_TEXT,  /* JSON */
@@ -86,7 +88,8 @@ struct lbw_local_msg {
     union {
         struct lbw_local_hosts hosts;
         struct lbw_local_notice notice;
-        struct lbw_local_text text; /* COMMAND, JOB, PLACE (hosts behind commas), TEXT, ERROR */
+        struct lbw_local_text
+            text; /* COMMAND, JOB, DECISIONS, EXPLAIN, PLACE (hosts behind commas), TEXT, ERROR */
         struct lbw_local_scope scope;
         struct lbw_local_rule rule;
     } u;

@@ -125,6 +125,8 @@ static size_t check_message(const struct lbw_node_msg *msg)
         return is_valid_report(&msg->u.report) ? 2 + REPORT_FIELDS : 0;
     case LBW_N_JOB:
         return lbw_job_valid(&msg->u.job) ? 2 + lbw_job_fields(&msg->u.job) : 0;
+    case LBW_N_DECISIONS:
+        return memchr(msg->u.decisions.text, 0, sizeof(msg->u.decisions.text)) ? 6 : 0;
     case LBW_N_RANK:
         return lbw_hosts_valid(&msg->u.hosts) ? 2 + lbw_hosts_fields(&msg->u.hosts) : 0;
     }
@@ -151,6 +153,12 @@ int lbw_node_encode(const struct lbw_node_msg *msg, struct lbx_buf *out)
         break;
     case LBW_N_JOB:
         lbw_job_write(&w, &msg->u.job);
+        break;
+    case LBW_N_DECISIONS:
+        lbw_write_u64(&w, msg->u.decisions.jobid);
+        lbw_write_u64(&w, msg->u.decisions.stepid);
+        lbw_write_u64(&w, msg->u.decisions.uid);
+        lbw_write_str(&w, msg->u.decisions.text);
         break;
     case LBW_N_ACK:
         lbw_write_u64(&w, msg->u.acked_seq);
@@ -182,6 +190,12 @@ int lbw_node_decode(const uint8_t *body, size_t n, struct lbw_node_msg *ret_msg)
         break;
     case LBW_N_JOB:
         lbw_job_read(&r, &ret_msg->u.job);
+        break;
+    case LBW_N_DECISIONS:
+        ret_msg->u.decisions.jobid = (uint32_t)lbw_read_u64(&r, UINT32_MAX);
+        ret_msg->u.decisions.stepid = (uint32_t)lbw_read_u64(&r, UINT32_MAX);
+        ret_msg->u.decisions.uid = (uint32_t)lbw_read_u64(&r, UINT32_MAX);
+        lbw_read_str(&r, ret_msg->u.decisions.text, sizeof(ret_msg->u.decisions.text));
         break;
     case LBW_N_ACK:
         ret_msg->u.acked_seq = lbw_read_u64(&r, UINT64_MAX);

@@ -32,6 +32,7 @@ enum lbw_node_type {
     LBW_N_HELLO,
     LBW_N_REPORT,
     LBW_N_JOB = 8,
+    LBW_N_DECISIONS = 16,
     LBW_N_ACK = 32,
     LBW_N_RANK,
 };
@@ -63,6 +64,12 @@ struct lbw_node_report {
     char model[LBW_NODE_MODEL_MAX]; /* of the processor; anything printable */
 };
 
+/* What the balancer of a step decided, passed on as it came (lbd/decisions.h); lost when the connection is. */
+struct lbw_node_decisions {
+    uint32_t jobid, stepid, uid;
+    char text[LBW_LOCAL_TEXT_MAX + 1];
+};
+
 struct lbw_node_msg {
     enum lbw_node_type type;
     union {
@@ -70,6 +77,7 @@ struct lbw_node_msg {
         char credential[LBW_NODE_CREDENTIAL_MAX]; /* HELLO */
         struct lbw_node_report report;            /* REPORT */
         struct lbw_job job;                       /* JOB */
+        struct lbw_node_decisions decisions;      /* DECISIONS */
         uint64_t acked_seq;                       /* ACK: all up to this one are on disk */
         struct lbw_local_hosts hosts;             /* RANK */
     } u;

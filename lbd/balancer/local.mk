@@ -11,6 +11,7 @@ lb_balancer_SOURCES = \
 	lbd/balancer/peer.c lbd/balancer/peer.h \
 	lbd/balancer/steps.c lbd/balancer/steps.h \
 	lbd/balancer/summary.c lbd/balancer/summary.h \
+	lbd/balancer/tell.c lbd/balancer/tell.h \
 	lbd/balancer/trace.c lbd/balancer/trace.h
 lb_balancer_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS) $(SODIUM_CFLAGS) $(MSGPACK_CFLAGS) $(JANSSON_CFLAGS)
 lb_balancer_LDADD = libpolicy.la libwire.la libcommon.la $(UV_LIBS) $(SODIUM_LIBS) $(JANSSON_LIBS)

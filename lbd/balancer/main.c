@@ -25,6 +25,7 @@
 #include "lbd/balancer/figures.h"
 #include "lbd/balancer/handover.h"
 #include "lbd/balancer/job.h"
+#include "lbd/balancer/tell.h"
 #include "lbd/balancer/trace.h"
 #include "policy/registry.h"
 
@@ -53,6 +54,7 @@ struct balancer {
     struct lbd_trace *trace;
     struct lbd_explain *explain;
     struct lbd_figures *figures; /* NULL: nobody to tell */
+    struct lbd_tell *tell;       /* likewise */
     bool closing;
 };
 
@@ -129,6 +131,7 @@ static void close_all(struct balancer *b)
         return;
     b->closing = true;
     lbd_figures_finish(b->figures);
+    lbd_tell_finish(b->tell);
     lbd_job_stop(b->job, NULL);
     lbd_handover_close(b->handover);
     uv_close((uv_handle_t *)&b->term, NULL);
@@ -215,12 +218,15 @@ static void begin_trace(struct balancer *b, const struct lbp_params *params)
 /* Under Slurm the lbd of this host hears of the job; elsewhere there is none. */
 static void begin_figures(struct balancer *b, const struct lbp_params *params)
 {
-    const char *socket = getenv("LBD_SOCKET");
+    const char *socket = getenv("LBD_SOCKET"), *policy;
     size_t n;
 
-    if (socket && lbd_figures_create(&b->loop, b->job, socket,
-                                     lbp_policy_table(&n)[params->policy].name, &b->figures) < 0)
+    policy = lbp_policy_table(&n)[params->policy].name;
+    if (socket && lbd_figures_create(&b->loop, b->job, socket, policy, &b->figures) < 0)
         lbx_log(LBX_LOG_WARNING, "no memory for the job's figures");
+    if (socket && b->explain &&
+        lbd_tell_create(&b->loop, b->explain, b->job, socket, policy, &b->tell) < 0)
+        lbx_log(LBX_LOG_WARNING, "no memory to tell decisions");
 }
 
 static int start(struct balancer *b, const struct options *o, const struct lbp_params *params,
@@ -272,7 +278,7 @@ int main(int argc, char **argv)
         return rc;
     lbx_log_open("lb-balancer", LBX_LOG_WARNING);
     signal(SIGPIPE, SIG_IGN);
-    setenv("UV_THREADPOOL_SIZE", "1", 1); /* one thread tells the figures */
+    setenv("UV_THREADPOOL_SIZE", "2", 1); /* one thread tells the figures, one the decisions */
     prctl(PR_SET_DUMPABLE,
           0); /* the key is in our memory: no core file, no debugger of another job of the user's */
     b.parent = getppid();
@@ -288,6 +294,7 @@ int main(int argc, char **argv)
     uv_run(&b.loop, UV_RUN_DEFAULT);
     joined = lbd_job_joined(b.job);
     lbd_figures_destroy(b.figures);
+    lbd_tell_destroy(b.tell);
     lbd_job_destroy(b.job);
     lbd_trace_close(b.trace);
     lbd_explain_destroy(b.explain);

@@ -35,6 +35,7 @@ struct lbd_controller {
     uint64_t reports;
     struct lbd_finished finished;
     struct lbd_running running;
+    struct lbd_decisions *decisions; /* borrowed; NULL: none are kept */
     bool stopped;
 };
 
@@ -385,6 +386,20 @@ static uint64_t put_job(struct lbd_controller *c, const struct lbd_host *from,
         memcpy(host[i].host, job->host[i].host, sizeof(host[i].host));
     }
     return lbd_store_put_job(c->store, &row);
+}
+
+void lbd_controller_keep(struct lbd_controller *c, struct lbd_decisions *decisions)
+{
+    c->decisions = decisions;
+}
+
+void lbd_controller_decisions(struct lbd_controller *c, const struct lbw_node_decisions *m)
+{
+    struct lbx_error err;
+
+    if (c->decisions && lbd_decisions_take(c->decisions, m->uid, m->jobid, m->stepid, m->text,
+                                           lbx_clock_mono_ns(), &err) < 0)
+        lbx_log(LBX_LOG_DEBUG, "job %u.%u: %s", m->jobid, m->stepid, err.text);
 }
 
 uint64_t lbd_controller_job(struct lbd_controller *c, uint32_t index, const struct lbw_job *job)

@@ -14,6 +14,7 @@
 #include "lbd/controller/finished.h"
 #include "lbd/controller/running.h"
 #include "lbd/controller/store.h"
+#include "lbd/decisions.h"
 #include "lbd/ranking.h"
 #include "policy/index.h"
 
@@ -71,6 +72,10 @@ uint64_t lbd_controller_report(struct lbd_controller *c, uint32_t index,
 
 /* Likewise the figures of a job step whose balancer is there. */
 uint64_t lbd_controller_job(struct lbd_controller *c, uint32_t index, const struct lbw_job *job);
+
+/* Where decisions go that nodes tell, borrowed; NULL: nowhere. */
+void lbd_controller_keep(struct lbd_controller *c, struct lbd_decisions *decisions);
+void lbd_controller_decisions(struct lbd_controller *c, const struct lbw_node_decisions *m);
 
 /* The jobs that run, and what has become of the others; borrowed. */
 const struct lbd_running *lbd_controller_running(struct lbd_controller *c);

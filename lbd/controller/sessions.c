@@ -245,6 +245,10 @@ static int on_frame(struct lbd_conn *conn, const uint8_t *body, size_t n)
         return take_report(s);
     if (s->state == READY && s->all->msg.type == LBW_N_JOB)
         return take_job(s);
+    if (s->state == READY && s->all->msg.type == LBW_N_DECISIONS) {
+        lbd_controller_decisions(s->all->controller, &s->all->msg.u.decisions);
+        return 0;
+    }
     return -EPROTO;
 }
 

@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "config.h"
 #include "lbd/conf.h"
+#include "lbd/ctl/explain.h"
 #include "lbd/ctl/print.h"
 #include "wire/local.h"
 
@@ -22,6 +23,7 @@ static const char usage[] =
     "  hosts               what the controller knows of each host\n"
     "  rank                the hosts, best first, as jobs are answered\n"
     "  status              how this host's lbd is\n"
+    "  explain JOB[.STEP]  what a balancer decided and why; also for the job's own user\n"
     "  policy check FILE   whether a policy.conf is right; asks no lbd\n"
     "  policy show         what is in force\n\n"
     "  --json              the answer as JSON\n"
@@ -95,6 +97,13 @@ static int ask(const struct command *c, const char *path, bool json)
     return rc;
 }
 
+static int explain(const char *path, const char *step, bool json)
+{
+    int rc = lbd_explain_ask(path, step, json, stdout);
+
+    return rc < 0 ? fail_to_ask(path, rc) : rc == 0 ? EXIT_OK : EXIT_REFUSED;
+}
+
 static int check_policy(const char *path, bool json)
 {
     struct lbx_policyconf conf;
@@ -127,6 +136,8 @@ static int run(int n, char **word, const char *path, bool json)
 {
     if (n == 3 && strcmp(word[0], "policy") == 0 && strcmp(word[1], "check") == 0)
         return check_policy(word[2], json);
+    if (n > 0 && strcmp(word[0], "explain") == 0)
+        return n == 2 ? explain(path, word[1], json) : misuse("write explain JOBID[.STEP]", NULL);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         const struct command *c = &commands[i];
         int words = c->name[1] ? 2 : 1;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* What came from elsewhere must not move a terminal's cursor. */
-static void print_text(FILE *f, const char *text, int width)
+void lbd_print_text(FILE *f, const char *text, int width)
 {
     int n = 0;
 
@@ -56,7 +56,7 @@ void lbd_print_rank(FILE *f, const json_t *answer)
     json_array_foreach(hosts, i, h)
     {
         fprintf(f, "%4zu  ", i + 1);
-        print_text(f, text_of(h, "host"), width);
+        lbd_print_text(f, text_of(h, "host"), width);
         fprintf(f, "  %8.3f  %8.3f  %8.3f  %8.3f  %6.0f\n", number_of(h, "index"),
                 number_of(h, "core_speed"), number_of(h, "capacity"), number_of(h, "hardware"),
                 number_of(h, "age_s"));
@@ -70,7 +70,7 @@ static void print_host(FILE *f, const json_t *h, int width)
 {
     bool connected = json_is_true(json_object_get(h, "connected"));
 
-    print_text(f, text_of(h, "host"), width);
+    lbd_print_text(f, text_of(h, "host"), width);
     if (!json_is_number(json_object_get(h, "age_s"))) {
         fprintf(f, "  %-5s  no report yet\n", connected ? "up" : "away");
         return;
@@ -105,10 +105,10 @@ static void print_value(FILE *f, const char *name, const json_t *v)
 {
     char *text;
 
-    print_text(f, name, 32);
+    lbd_print_text(f, name, 32);
     fputs("  ", f);
     if (json_is_string(v)) {
-        print_text(f, json_string_value(v), 0);
+        lbd_print_text(f, json_string_value(v), 0);
     } else {
         text = json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
         fputs(text ? text : "?", f);

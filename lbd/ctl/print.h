@@ -6,6 +6,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
+/* Text from elsewhere, filled up to width: control characters become question marks. */
+void lbd_print_text(FILE *f, const char *text, int width);
 void lbd_print_rank(FILE *f, const json_t *answer);
 void lbd_print_hosts(FILE *f, const json_t *answer);
 void lbd_print_status(FILE *f, const json_t *answer);

@@ -291,6 +291,22 @@ void lbd_uplink_job(struct lbd_uplink *u, const struct lbw_job *job)
     send_pending(u);
 }
 
+void lbd_uplink_decisions(struct lbd_uplink *u, uint32_t jobid, uint32_t stepid, uint32_t uid,
+                          const char *text)
+{
+    struct lbw_node_decisions *m = &u->msg.u.decisions;
+
+    if (!u->open || u->conn.closing || lbx_buf_len(&u->conn.out) > OUT_BYTES / 4 ||
+        strlen(text) > LBW_LOCAL_TEXT_MAX)
+        return;
+    u->msg.type = LBW_N_DECISIONS;
+    m->jobid = jobid;
+    m->stepid = stepid;
+    m->uid = uid;
+    memcpy(m->text, text, strlen(text) + 1);
+    send_now(u);
+}
+
 void lbd_uplink_report(struct lbd_uplink *u, const struct lbw_node_report *report)
 {
     int64_t now_ns = lbx_clock_mono_ns();

@@ -36,6 +36,10 @@ void lbd_uplink_destroy(struct lbd_uplink *u); /* after the loop has ended; NULL
 void lbd_uplink_report(struct lbd_uplink *u, const struct lbw_node_report *report);
 void lbd_uplink_job(struct lbd_uplink *u, const struct lbw_job *job);
 
+/* Decisions of a step to be passed on, borrowed; what cannot go at once is left out: they are kept here, too. */
+void lbd_uplink_decisions(struct lbd_uplink *u, uint32_t jobid, uint32_t stepid, uint32_t uid,
+                          const char *text);
+
 void lbd_uplink_stats(const struct lbd_uplink *u, struct lbd_uplink_stats *ret);
 
 /* This machine's boot id. */

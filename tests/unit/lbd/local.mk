@@ -14,6 +14,11 @@ tests_unit_lbd_test_conf_SOURCES = tests/unit/lbd/test_conf.c
 tests_unit_lbd_test_conf_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_conf_LDADD = liblbd.la $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/lbd/test_decisions
+tests_unit_lbd_test_decisions_SOURCES = tests/unit/lbd/test_decisions.c tests/unit/lbd/run.h
+tests_unit_lbd_test_decisions_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_lbd_test_decisions_LDADD = liblbd.la $(CHECK_LIBS) $(JANSSON_LIBS)
+
 check_PROGRAMS += tests/unit/lbd/test_guard
 tests_unit_lbd_test_guard_SOURCES = tests/unit/lbd/test_guard.c tests/unit/lbd/run.h
 tests_unit_lbd_test_guard_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)

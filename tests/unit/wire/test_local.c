@@ -51,9 +51,10 @@ static void make(enum lbw_local_type type)
     }
 }
 
-static const enum lbw_local_type types[] = {LBW_L_SELF,  LBW_L_RANK,  LBW_L_NOTICE, LBW_L_COMMAND,
-                                            LBW_L_JOB,   LBW_L_HOSTS, LBW_L_OK,     LBW_L_TEXT,
-                                            LBW_L_ERROR, LBW_L_SCOPE, LBW_L_RULE,   LBW_L_PLACE};
+static const enum lbw_local_type types[] = {
+    LBW_L_SELF,  LBW_L_RANK,  LBW_L_NOTICE,    LBW_L_COMMAND, LBW_L_JOB,
+    LBW_L_HOSTS, LBW_L_OK,    LBW_L_TEXT,      LBW_L_ERROR,   LBW_L_SCOPE,
+    LBW_L_RULE,  LBW_L_PLACE, LBW_L_DECISIONS, LBW_L_EXPLAIN};
 #define NTYPES (sizeof(types) / sizeof(types[0]))
 
 static void encode(struct lbx_buf *b)

@@ -84,7 +84,10 @@ static void make(enum lbw_node_type type)
         fill_report(&msg.u.report);
     else if (type == LBW_N_JOB)
         fill_job(&msg.u.job);
-    else if (type == LBW_N_ACK)
+    else if (type == LBW_N_DECISIONS) {
+        msg.u.decisions = (struct lbw_node_decisions){12, 3, 1000, ""};
+        strcpy(msg.u.decisions.text, "{\"policy\":\"auto\"}");
+    } else if (type == LBW_N_ACK)
         msg.u.acked_seq = UINT64_MAX;
     else {
         msg.u.hosts.n = 2;
@@ -96,8 +99,8 @@ static void make(enum lbw_node_type type)
     }
 }
 
-static const enum lbw_node_type types[] = {LBW_N_CHALLENGE, LBW_N_HELLO, LBW_N_REPORT,
-                                           LBW_N_JOB,       LBW_N_ACK,   LBW_N_RANK};
+static const enum lbw_node_type types[] = {LBW_N_CHALLENGE, LBW_N_HELLO, LBW_N_REPORT,   LBW_N_JOB,
+                                           LBW_N_ACK,       LBW_N_RANK,  LBW_N_DECISIONS};
 #define NTYPES (sizeof(types) / sizeof(types[0]))
 
 static void encode(struct lbx_buf *b)

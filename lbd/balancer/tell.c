@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The decisions for the lbd of this host. */
+#include "lbd/balancer/tell.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "wire/local.h"
+
+#define EVERY_MS 1000
+#define ASK_NS (40 * LBX_NS_PER_MS)
+#define AT_ONCE 40 /* decisions in a message: about 1 KB each with 16 ranks */
+#define HOSTS_MAX 64
+#define FAILURES_MAX 3 /* one after another: nobody is there */
+
+struct lbd_tell {
+    uv_timer_t timer;
+    uv_work_t work;
+    const struct lbd_explain *explain;
+    const struct lbd_job *job;
+    const char *socket, *policy;
+    double begun_s;
+    uint64_t next, after; /* the first not told; the one after those on their way */
+    bool asking, finishing, said_last, failed, alive; /* alive: it has answered */
+    int failures;
+    struct lbw_local_msg request, answer; /* large */
+};
+
+static json_t *pack(struct lbd_tell *t, uint64_t first, uint64_t next)
+{
+    json_t *hosts = json_array(), *list = json_array();
+    uint32_t nranks = lbd_job_ranks(t->job);
+
+    for (uint32_t r = 0; r < nranks && r < HOSTS_MAX; r++)
+        json_array_append_new(hosts, json_string(lbd_job_host(t->job, r)));
+    for (t->after = first; t->after < next && t->after < first + AT_ONCE; t->after++)
+        json_array_append_new(list, lbd_explain_json(t->explain, t->after));
+    return json_pack("{s:f, s:s, s:I, s:o, s:b, s:o}", "begun_s", t->begun_s, "policy", t->policy,
+                     "ranks", (json_int_t)nranks, "hosts", hosts, "final",
+                     t->finishing && t->after == next, "decisions", list);
+}
+
+/* On a thread: may wait. */
+static void ask(uv_work_t *work)
+{
+    struct lbd_tell *t = work->data;
+    int rc = lbw_local_ask(t->socket, &t->request, lbx_clock_mono_ns() + ASK_NS, &t->answer);
+
+    t->failed = rc < 0 || t->answer.type != LBW_L_OK;
+}
+
+static void tell(struct lbd_tell *t);
+
+static void on_asked(uv_work_t *work, int status)
+{
+    struct lbd_tell *t = work->data;
+
+    t->asking = false;
+    t->failed = t->failed || status != 0;
+    t->failures = t->failed ? t->failures + 1 : 0;
+    if (!t->failed)
+        t->next = t->after;
+    t->alive = t->alive || !t->failed;
+    /* At the end one that has answered before is asked again; else a job does not wait for it. */
+    if (t->finishing && (t->failed ? t->alive && t->failures < FAILURES_MAX : !t->said_last))
+        tell(t);
+}
+
+static void tell(struct lbd_tell *t)
+{
+    uint64_t first, next;
+    json_t *o;
+    size_t n;
+
+    lbd_explain_range(t->explain, &first, &next);
+    if (t->next > first)
+        first = t->next;
+    if (t->asking || lbd_job_ranks(t->job) == 0 || (first == next && !t->finishing))
+        return;
+    o = pack(t, first, next);
+    n = o ? json_dumpb(o, t->request.u.text.text, LBW_LOCAL_TEXT_MAX,
+                       JSON_COMPACT | JSON_REAL_PRECISION(6))
+          : 0;
+    json_decref(o);
+    if (n == 0 || n > LBW_LOCAL_TEXT_MAX)
+        return;
+    t->request.u.text.text[n] = '\0';
+    t->request.type = LBW_L_DECISIONS;
+    t->said_last = t->finishing && t->after == next;
+    t->asking = uv_queue_work(t->timer.loop, &t->work, ask, on_asked) == 0;
+}
+
+static void on_timer(uv_timer_t *h)
+{
+    struct lbd_tell *t = h->data;
+
+    if (t->failures >= FAILURES_MAX)
+        uv_timer_stop(h);
+    else
+        tell(t);
+}
+
+int lbd_tell_create(uv_loop_t *loop, const struct lbd_explain *explain, const struct lbd_job *job,
+                    const char *socket, const char *policy, struct lbd_tell **ret)
+{
+    struct lbd_tell *t = calloc(1, sizeof(*t));
+
+    if (!t)
+        return -ENOMEM;
+    t->explain = explain;
+    t->job = job;
+    t->socket = socket;
+    t->policy = policy;
+    t->begun_s = (double)(lbx_clock_wall_ns() / LBX_NS_PER_S);
+    uv_timer_init(loop, &t->timer);
+    t->timer.data = t->work.data = t;
+    uv_timer_start(&t->timer, on_timer, EVERY_MS, EVERY_MS);
+    *ret = t;
+    return 0;
+}
+
+void lbd_tell_finish(struct lbd_tell *t)
+{
+    if (!t || t->finishing)
+        return;
+    t->finishing = true;
+    if (t->failures < FAILURES_MAX)
+        tell(t); /* while others are on their way the last ones follow them */
+    uv_close((uv_handle_t *)&t->timer, NULL);
+}
+
+void lbd_tell_destroy(struct lbd_tell *t)
+{
+    free(t);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The decisions for the lbd of this host (wire/local.h's LBW_L_DECISIONS, see lbd/decisions.h): once a second while there are
+ * new ones, and at the end.  On a thread of libuv's, so that an lbd that is slow, stopped or not there delays no rank; what
+ * does not get through in time is in the trace alone.
+ */
+#ifndef LBD_TELL_H
+#define LBD_TELL_H
+
+#include <uv.h>
+
+#include "lbd/balancer/explain.h"
+#include "lbd/balancer/job.h"
+
+struct lbd_tell;
+
+/*
+ * explain, job[in]  borrowed;  socket[in]  of lbd, borrowed;  policy[in]  name, borrowed
+ * Returns 0 or -ENOMEM.
+ */
+int lbd_tell_create(uv_loop_t *loop, const struct lbd_explain *explain, const struct lbd_job *job,
+                    const char *socket, const char *policy, struct lbd_tell **ret)
+    __attribute__((warn_unused_result));
+
+/* Send the last ones and stop; the loop ends when they are sent or given up (40 ms a message).  NULL is fine. */
+void lbd_tell_finish(struct lbd_tell *t);
+
+void lbd_tell_destroy(struct lbd_tell *t); /* after the loop has run out; NULL is fine */
+
+#endif
