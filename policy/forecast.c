@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Forecasting the load of one host. */
+#include "policy/forecast.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "policy/forecast_predict.h"
+
+#define DAY_NS INT64_C(86400000000000)
+#define RECENT .03        /* weight of the newest error */
+#define BETTER .97        /* another one answers when it errs less than so much of who did */
+#define DAY_WEIGHT .3     /* of the newest day */
+#define DAY_JUDGED 12     /* samples before the time of day may answer: it begins late */
+#define LEVEL_MOST 60     /* samples that a level's mean is over */
+#define LEVEL_SPREADS 3.  /* so many times its spread away a sample is not of the level */
+#define ODD_MOST 2        /* so many in a row begin another level */
+#define FORGET .9         /* a level that has ended makes those before count so much less */
+#define PRIOR_NS 600e9    /* before anything is known a load stays for ten minutes */
+
+static const struct {
+    const char *name;
+    unsigned length; /* samples */
+} predictor[LBP_PREDICTORS] = {
+    {"last", 1},      {"mean 3", 3},     {"mean 6", 6},      {"mean 12", 12},  {"mean 30", 30},
+    {"mean 90", 90},  {"median 3", 3},   {"median 7", 7},    {"median 15", 15}, {"median 31", 31},
+    {"exp 0.1", 0},   {"exp 0.25", 0},   {"exp 0.5", 0},     {"level", 0},     {"ar 1", 0},
+    {"ar 4", 0},      {"time of day", 0}, {"blend", 0}};
+
+static const float smoothing[3] = {.1f, .25f, .5f};
+
+const char *lbp_predictor_name(enum lbp_predictor p)
+{
+    return (unsigned)p < LBP_PREDICTORS ? predictor[p].name : "";
+}
+
+void lbp_forecast_init(struct lbp_forecast *f, unsigned ahead, double least_change)
+{
+    memset(f, 0, sizeof(*f));
+    f->ahead = ahead < 1 ? 1 : ahead > LBP_FORECAST_AHEAD ? LBP_FORECAST_AHEAD : ahead;
+    f->least_change = least_change;
+    f->day_slot = -1;
+    for (int i = 0; i < LBP_FORECAST_SLOTS; i++)
+        f->day[i] = NAN;
+}
+
+void lbp_forecast_set_day(struct lbp_forecast *f, int slot, double value)
+{
+    if (slot >= 0 && slot < LBP_FORECAST_SLOTS && isfinite(value) && value >= 0)
+        f->day[slot] = (float)value;
+}
+
+static int slot_of(int64_t at_ns)
+{
+    int64_t in_day_ns = (at_ns % DAY_NS + DAY_NS) % DAY_NS;
+
+    return (int)(in_day_ns / (DAY_NS / LBP_FORECAST_SLOTS));
+}
+
+/* What was said `ahead` samples ago against what came: who errs how much.  Then who answers. */
+static void judge(struct lbp_forecast *f)
+{
+    const float *said;
+    float mean = 0;
+    int best = (int)f->best;
+
+    if (f->nsaid < f->ahead)
+        return;
+    said = f->said[(f->newest + 1) % f->ahead];
+    for (unsigned i = 1; i <= f->ahead; i++)
+        mean += f->ring[(f->head + LBP_FORECAST_RING - i) % LBP_FORECAST_RING] / (float)f->ahead;
+    for (int p = 0; p < LBP_PREDICTORS; p++) {
+        float weight;
+
+        if (isnan(said[p]))
+            continue;
+        f->judged[p]++;
+        weight = fmaxf(RECENT, 1.f / (float)f->judged[p]);
+        f->error[p] += weight * (fabsf(mean - said[p]) - f->error[p]);
+    }
+    for (int p = 0; p < LBP_PREDICTORS; p++) {
+        bool may = f->judged[p] > 0 && (p != LBP_P_DAY || f->judged[p] >= DAY_JUDGED);
+
+        if (may && f->error[p] < (float)BETTER * f->error[best])
+            best = p;
+    }
+    f->best = (enum lbp_predictor)best;
+}
+
+static void add_day(struct lbp_forecast *f, int64_t at_ns, double value)
+{
+    int slot = slot_of(at_ns);
+
+    if (slot != f->day_slot) {
+        if (f->day_slot >= 0 && f->day_n > 0) {
+            float mean = f->day_sum / (float)f->day_n, *day = &f->day[f->day_slot];
+
+            *day = isnan(*day) ? mean : *day + (float)DAY_WEIGHT * (mean - *day);
+        }
+        f->day_slot = slot;
+        f->day_sum = 0;
+        f->day_n = 0;
+    }
+    f->day_sum += (float)value;
+    f->day_n++;
+}
+
+static void begin_level(struct lbp_forecast *f, int64_t at_ns, double value, unsigned n)
+{
+    f->level = value;
+    f->nlevel = n;
+    f->spread = 0;
+    f->level_ns = at_ns;
+    f->odd = 0;
+    f->odd_sum = 0;
+}
+
+/* One odd sample may be a spike; when the next is odd, too, the load has changed. */
+static void add_level(struct lbp_forecast *f, int64_t at_ns, double value)
+{
+    double limit = fmax(f->least_change, LEVEL_SPREADS * f->spread), weight;
+
+    if (f->nlevel == 0) {
+        begin_level(f, at_ns, value, 1);
+        return;
+    }
+    if (fabs(value - f->level) > limit) {
+        f->odd++;
+        f->odd_sum += (float)value;
+        if (f->odd < ODD_MOST)
+            return;
+        f->stayed_ns = f->stayed_ns * FORGET + (double)(at_ns - f->level_ns);
+        f->changes = f->changes * FORGET + 1;
+        begin_level(f, at_ns, (double)f->odd_sum / f->odd, f->odd);
+        return;
+    }
+    f->odd = 0;
+    f->odd_sum = 0;
+    f->nlevel += f->nlevel < LEVEL_MOST;
+    weight = 1. / f->nlevel;
+    f->spread += weight * (fabs(value - f->level) - f->spread);
+    f->level += weight * (value - f->level);
+}
+
+/* An error of nothing must not outweigh all others for ever. */
+static float blend(const struct lbp_forecast *f, const float *said)
+{
+    double sum = 0, weights = 0;
+
+    for (int p = 0; p < LBP_P_BLEND; p++) {
+        double w = 1 / ((double)f->error[p] + 1e-3);
+
+        if (isnan(said[p]) || (p == LBP_P_DAY && f->judged[p] < DAY_JUDGED))
+            continue;
+        w = w * w * w * w;
+        sum += w * (double)said[p];
+        weights += w;
+    }
+    return (float)(sum / weights);
+}
+
+/* The samples in order, the newest last. */
+static size_t unroll(const struct lbp_forecast *f, float *ret_v)
+{
+    unsigned first = (f->head + LBP_FORECAST_RING - f->n) % LBP_FORECAST_RING;
+
+    for (unsigned i = 0; i < f->n; i++)
+        ret_v[i] = f->ring[(first + i) % LBP_FORECAST_RING];
+    return f->n;
+}
+
+static void predict(struct lbp_forecast *f)
+{
+    float v[LBP_FORECAST_RING], most = 0, *said;
+    size_t n = unroll(f, v);
+
+    f->newest = f->nsaid > 0 ? (f->newest + 1) % f->ahead : 0;
+    f->nsaid += f->nsaid < f->ahead;
+    said = f->said[f->newest];
+    for (size_t i = 0; i < n; i++)
+        most = fmaxf(most, v[i]);
+    for (int p = LBP_P_LAST; p <= LBP_P_MEDIAN_31; p++) {
+        size_t length = predictor[p].length < n ? predictor[p].length : n;
+
+        said[p] = (float)(p < LBP_P_MEDIAN_3 ? lbp_predict_mean(v + n - length, length)
+                                             : lbp_predict_median(v + n - length, length));
+    }
+    for (int i = 0; i < 3; i++)
+        said[LBP_P_EXP_10 + i] = f->smooth[i];
+    said[LBP_P_LEVEL] = (float)(f->odd > 0 ? (f->level + (double)f->odd_sum / f->odd) / 2 : f->level);
+    said[LBP_P_AR_1] = (float)fmin(fmax(0, lbp_predict_ar(v, n, 1, f->ahead)), (double)most);
+    said[LBP_P_AR_4] = (float)fmin(fmax(0, lbp_predict_ar(v, n, 4, f->ahead)), (double)most);
+    said[LBP_P_DAY] = f->day[f->day_slot];
+    said[LBP_P_BLEND] = blend(f, said);
+}
+
+void lbp_forecast_add(struct lbp_forecast *f, int64_t at_ns, double value)
+{
+    if (!(isfinite(value) && value >= 0) || (f->samples > 0 && at_ns <= f->at_ns))
+        return;
+    if (f->samples > 0 && at_ns - f->at_ns > LBP_FORECAST_GAP_NS) /* who erred how much still counts */
+        f->n = f->nlevel = f->nsaid = 0;
+    for (int i = 0; i < 3; i++)
+        f->smooth[i] = f->n == 0 ? (float)value
+                                 : f->smooth[i] + smoothing[i] * ((float)value - f->smooth[i]);
+    f->ring[f->head] = (float)value;
+    f->head = (f->head + 1) % LBP_FORECAST_RING;
+    f->n += f->n < LBP_FORECAST_RING;
+    f->at_ns = at_ns;
+    f->samples++;
+    judge(f);
+    add_day(f, at_ns, value);
+    add_level(f, at_ns, value);
+    predict(f);
+}
+
+bool lbp_forecast_one(const struct lbp_forecast *f, enum lbp_predictor p, double *ret_value,
+                      double *ret_error)
+{
+    if ((unsigned)p >= LBP_PREDICTORS || f->nsaid == 0 || isnan(f->said[f->newest][p]))
+        return false;
+    *ret_value = (double)f->said[f->newest][p];
+    *ret_error = (double)f->error[p];
+    return true;
+}
+
+bool lbp_forecast_ask(const struct lbp_forecast *f, struct lbp_forecast_answer *ret)
+{
+    struct lbp_forecast_answer a = {.best = f->best};
+
+    if (!lbp_forecast_one(f, a.best, &a.value, &a.error) &&
+        !lbp_forecast_one(f, a.best = LBP_P_LAST, &a.value, &a.error))
+        return false;
+    /* changes that come by chance: the time seen over the changes seen in it, the present level's among it */
+    a.stable_ns = (f->stayed_ns + (double)(f->at_ns - f->level_ns) + PRIOR_NS) / (f->changes + 1);
+    *ret = a;
+    return true;
+}
