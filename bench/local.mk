@@ -19,3 +19,10 @@ bench_memory_plain_CFLAGS = $(EX_COMPILE)
 bench_memory_plain_LDADD = $(MPI_LIBS)
 
 EXTRA_DIST += bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory
+
+# The forecasts of policy/ on recorded load.
+noinst_PROGRAMS += sim/forecast-trace
+sim_forecast_trace_SOURCES = sim/forecast_trace.c
+sim_forecast_trace_CFLAGS = $(LB_CFLAGS)
+sim_forecast_trace_LDADD = libpolicy.la libcommon.la -lm
+EXTRA_DIST += bench/forecast bench/record-load.pl bench/traces

@@ -77,6 +77,55 @@ static json_t *make_host(const struct lbd_host *h, int64_t now_ns)
     return o;
 }
 
+static json_t *make_predictors(const struct lbp_forecast *f)
+{
+    json_t *list = json_array();
+
+    for (int p = 0; p < LBP_PREDICTORS; p++) {
+        double value, error;
+
+        if (lbp_forecast_one(f, (enum lbp_predictor)p, &value, &error))
+            json_array_append_new(list, json_pack("{ss sf sf}", "name",
+                                                  lbp_predictor_name((enum lbp_predictor)p),
+                                                  "external_cpus", value, "error_cpus", error));
+    }
+    return list;
+}
+
+static json_t *make_forecast(const struct lbd_view *v, const char *name, struct lbx_error *err)
+{
+    const struct lbd_host *h = NULL;
+    struct lbp_forecast_answer a;
+    json_t *o;
+    size_t n = 0;
+
+    if (!v->controller) {
+        lbx_error_set(err, -ENOTSUP, "this lbd is no controller: ask there");
+        return NULL;
+    }
+    h = lbd_controller_hosts(v->controller, &n);
+    while (n > 0 && strcmp(h->name, name) != 0)
+        n--, h++;
+    if (n == 0) {
+        lbx_error_set(err, -ENOENT, "host '%.64s' is not known: see lbctl hosts", name);
+        return NULL;
+    }
+    if (!h->outlook || !lbp_forecast_ask(&h->outlook->forecast, &a)) {
+        lbx_error_set(err, -ENODATA, "nothing has been seen of the load of %s yet", h->name);
+        return NULL;
+    }
+    o = json_pack("{ss sf sf ss sf sI sf}", "host", h->name, "external_cpus", a.value, "error_cpus",
+                  a.error, "predictor", lbp_predictor_name(a.best), "stable_s", a.stable_ns / 1e9,
+                  "samples", (json_int_t)h->outlook->forecast.samples, "age_s",
+                  to_s(lbx_clock_wall_ns() - h->outlook->forecast.at_ns));
+    json_object_set_new(o, "ahead_samples", json_integer((json_int_t)h->outlook->forecast.ahead));
+    json_object_set_new(o, "core_speed", json_real(h->prospect.core_speed));
+    json_object_set_new(o, "capacity", json_real(h->prospect.capacity));
+    json_object_set_new(o, "now_external_cpus", json_real(h->report.external_cpus));
+    json_object_set_new(o, "predictors", make_predictors(&h->outlook->forecast));
+    return o;
+}
+
 static json_t *make_hosts(const struct lbd_view *v, struct lbx_error *err)
 {
     json_t *hosts, *o;
@@ -220,12 +269,15 @@ char *lbd_command(const struct lbd_view *v, uint64_t request, const char *text,
         o = make_hosts(v, err);
     else if (strcmp(text, "status") == 0)
         o = make_status(v);
+    else if (strncmp(text, "forecast ", 9) == 0)
+        o = make_forecast(v, text + 9, err);
     else if (strcmp(text, "policy") == 0)
         o = make_policy(v->conf);
     else
-        lbx_error_set(
-            err, -EINVAL,
-            "command '%.100s' is unknown: hosts, rank, status, policy, history, jobs, job", text);
+        lbx_error_set(err, -EINVAL,
+                      "command '%.100s' is unknown: hosts, rank, forecast, status, policy, "
+                      "history, jobs, job",
+                      text);
     if (!o) {
         if (!err->code)
             lbx_error_set(err, -ENOMEM, "out of memory");

@@ -179,7 +179,8 @@ static struct lbd_controller_settings controller_settings(const struct lbd *d)
                                             .weights = weights_of(&d->conf),
                                             .keep_raw_s = d->conf.keep_raw_ns / LBX_NS_PER_S,
                                             .max_bytes = d->conf.database_bytes_max,
-                                            .verify_address = d->conf.verify_address};
+                                            .verify_address = d->conf.verify_address,
+                                            .load_interval_ns = d->conf.load_interval_ns};
 }
 
 static void expose(void *data, struct lbd_metrics *metrics)

@@ -30,6 +30,8 @@ liblbd_la_SOURCES = \
 	lbd/controller/db.c lbd/controller/db.h lbd/controller/db_impl.h \
 	lbd/controller/db_read.c lbd/controller/db_rows.c lbd/controller/db_sql.c \
 	lbd/controller/migrations.h \
+	lbd/controller/outlook.c lbd/controller/outlook.h \
+	lbd/controller/recall.c lbd/controller/recall.h \
 	lbd/controller/prove.c lbd/controller/prove.h \
 	lbd/controller/running.c lbd/controller/running.h \
 	lbd/controller/sessions.c lbd/controller/sessions.h \

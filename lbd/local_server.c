@@ -88,6 +88,7 @@ static int answer_self(struct client *c)
         return send_text(c, LBW_L_ERROR, "this lbd has no node role");
     if (lbd_node_self(s->sources.node, &self) < 0)
         return send_text(c, LBW_L_ERROR, "not measured yet");
+    self.stable_ns = lbd_ranking_stable_ns(s->sources.ranking, self.host, lbx_clock_mono_ns());
     s->msg.type = LBW_L_HOSTS;
     s->msg.u.hosts.more = 0;
     s->msg.u.hosts.n = 1;

@@ -120,3 +120,13 @@ int lbd_ranking_among(const struct lbd_ranking *r, char *names, int64_t now_ns,
     free(name);
     return 0;
 }
+
+int64_t lbd_ranking_stable_ns(const struct lbd_ranking *r, const char *host, int64_t now_ns)
+{
+    if (lbd_ranking_age_ns(r, now_ns) > LBD_RANKING_UNUSED_NS)
+        return 0;
+    for (size_t i = 0; i < r->n; i++)
+        if (strcmp(r->host[i].host, host) == 0)
+            return r->host[i].stable_ns;
+    return 0;
+}

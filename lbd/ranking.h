@@ -32,6 +32,9 @@ int lbd_ranking_part(struct lbd_ranking *r, const struct lbw_local_hosts *part, 
 /* Drop what has come of an unfinished one (its connection is gone). */
 void lbd_ranking_drop_part(struct lbd_ranking *r);
 
+/* How long the host's load is expected to stay as it is; 0 unknown, also when the ranking is too old to be used. */
+int64_t lbd_ranking_stable_ns(const struct lbd_ranking *r, const char *host, int64_t now_ns);
+
 /* Age of the ranking; INT64_MAX when there is none. */
 int64_t lbd_ranking_age_ns(const struct lbd_ranking *r, int64_t now_ns);
 

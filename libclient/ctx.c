@@ -49,7 +49,7 @@ struct lb_ctx *lbc_ctx_create(int rank, int size, struct lbc_transport *transpor
     return ctx;
 }
 
-void lbc_ctx_join(struct lb_ctx *ctx, double weight, double hardware)
+void lbc_ctx_join(struct lb_ctx *ctx, const struct lbc_worth *worth)
 {
     struct lbw_join *join = &ctx->msg->u.join;
 
@@ -57,8 +57,9 @@ void lbc_ctx_join(struct lb_ctx *ctx, double weight, double hardware)
     memset(join, 0, sizeof(*join));
     join->nranks = (uint32_t)ctx->size;
     join->pid = (uint32_t)getpid();
-    join->weight = weight;
-    join->hardware = hardware;
+    join->weight = worth->weight;
+    join->hardware = worth->hardware;
+    join->stable_ns = worth->stable_ns;
     if (gethostname(join->host, sizeof(join->host) - 1) < 0)
         join->host[0] = '\0';
     lbc_link_send(&ctx->link, ctx->msg);

@@ -62,8 +62,14 @@ struct lb_ctx {
 struct lb_ctx *lbc_ctx_create(int rank, int size, struct lbc_transport *transport, bool balanced,
                               const struct lbc_link *link, const double *weight);
 
-/* Say LB_JOIN with this host's name and weight (0: unknown). */
-void lbc_ctx_join(struct lb_ctx *ctx, double weight, double hardware);
+/* What this rank's host is worth; each 0 where it is unknown.  See struct lbw_join. */
+struct lbc_worth {
+    double weight, hardware;
+    int64_t stable_ns;
+};
+
+/* Say LB_JOIN with this host's name and worth. */
+void lbc_ctx_join(struct lb_ctx *ctx, const struct lbc_worth *worth);
 
 /* To be called where link.lost may have become true: closes it, and rank 0 says so once. */
 void lbc_ctx_check_link(struct lb_ctx *ctx);

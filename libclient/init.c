@@ -37,30 +37,29 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/*
- * This rank's expected speed from LB_HOST_SPEED, and the work of its host's CPU second; 0 when unknown.
- */
-static double host_weight(uint32_t tasks_here, double *ret_hardware)
+/* What LB_HOST_SPEED tells of this rank and its host; 0 where it does not. */
+static struct lbc_worth find_worth(uint32_t tasks_here)
 {
     const char *text = getenv("LB_HOST_SPEED");
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the program's may write 0,5 */
-    double core_speed = 0, capacity = 0, hardware = 0;
-    char *end;
+    double value[4] = {0}; /* core_speed, capacity, hardware, stable_s */
+    struct lbc_worth w = {0};
+    char *end = NULL;
 
-    if (text && c) {
-        core_speed = strtod_l(text, &end, c);
-        if (end != text && *end == ':')
-            capacity = strtod_l(end + 1, &end, c);
-        if (capacity > 0 && *end == ':')
-            hardware = strtod_l(end + 1, &end, c);
+    for (int i = 0; i < 4 && text && c && (i == 0 || *end == ':'); i++) {
+        const char *from = i == 0 ? text : end + 1;
+
+        value[i] = strtod_l(from, &end, c);
+        if (end == from || !isfinite(value[i]) || value[i] < 0)
+            value[i] = 0;
     }
     if (c)
         freelocale(c);
-    *ret_hardware = isfinite(hardware) && hardware > 0 && hardware <= 1e12 ? hardware : 0;
-    if (!isfinite(core_speed) || !isfinite(capacity) || core_speed <= 0 || capacity <= 0)
-        return 0;
-    capacity /= tasks_here > 0 ? tasks_here : 1;
-    return core_speed < capacity ? core_speed : capacity;
+    w.hardware = value[2] <= 1e12 ? value[2] : 0;
+    w.stable_ns = value[3] < 1e9 ? (int64_t)(value[3] * 1e9) : 0;
+    if (value[0] > 0 && value[1] > 0)
+        w.weight = fmin(value[0], value[1] / (tasks_here > 0 ? tasks_here : 1));
+    return w;
 }
 
 static int64_t test_chunk(void)
@@ -118,8 +117,8 @@ static int publish(struct lb_ctx *ctx, bool whole_job, uint32_t serial)
 }
 
 /* Read what rank 0 published, connect and join.  Without success the balancer counts as lost. */
-static void join(struct lb_ctx *ctx, bool whole_job, const double *root, double weight,
-                 double hardware)
+static void join(struct lb_ctx *ctx, bool whole_job, const double *root,
+                 const struct lbc_worth *worth)
 {
     uint8_t blob[LBW_ENDPOINT_BYTES_MAX];
     struct lbw_endpoint endpoint;
@@ -143,7 +142,7 @@ static void join(struct lb_ctx *ctx, bool whole_job, const double *root, double 
     }
     explicit_bzero(blob, sizeof(blob));
     if (rc == 0)
-        lbc_ctx_join(ctx, weight, hardware);
+        lbc_ctx_join(ctx, worth);
     lbc_ctx_check_link(ctx);
 }
 
@@ -153,10 +152,11 @@ static int agree(struct lb_ctx *ctx, double *tell)
     static uint32_t serials; /* of this process's contexts */
     uint32_t serial = __atomic_fetch_add(&serials, 1, __ATOMIC_RELAXED);
     bool whole_job = ctx->pmix.there && (uint32_t)ctx->size == ctx->pmix.size, even;
-    double mine[TELLS] = {0}, hardware, weight = host_weight(ctx->pmix.local_size, &hardware);
+    struct lbc_worth worth = find_worth(ctx->pmix.local_size);
+    double mine[TELLS] = {0};
     int flags;
 
-    mine[TELL_WEIGHT] = weight;
+    mine[TELL_WEIGHT] = worth.weight;
     mine[TELL_PMIX] = ctx->pmix.there;
     mine[TELL_PMIX_RANK] = ctx->pmix.rank;
     mine[TELL_SERIAL] = serial;
@@ -176,7 +176,7 @@ static int agree(struct lb_ctx *ctx, double *tell)
         for (int r = 0; r < ctx->size; r++)
             ctx->weight[r] = tell[r * TELLS + TELL_WEIGHT];
     if (ctx->balanced)
-        join(ctx, whole_job, tell, weight, hardware);
+        join(ctx, whole_job, tell, &worth);
     return 0;
 }
 

@@ -8,24 +8,25 @@
 #include "policy/forecast_predict.h"
 
 #define DAY_NS INT64_C(86400000000000)
-#define RECENT .03        /* weight of the newest error */
-#define BETTER .97        /* another one answers when it errs less than so much of who did */
-#define DAY_WEIGHT .3     /* of the newest day */
-#define DAY_JUDGED 12     /* samples before the time of day may answer: it begins late */
-#define LEVEL_MOST 60     /* samples that a level's mean is over */
-#define LEVEL_SPREADS 3.  /* so many times its spread away a sample is not of the level */
-#define ODD_MOST 2        /* so many in a row begin another level */
-#define FORGET .9         /* a level that has ended makes those before count so much less */
-#define PRIOR_NS 600e9    /* before anything is known a load stays for ten minutes */
+#define RECENT .03       /* weight of the newest error */
+#define BETTER .97       /* another one answers when it errs less than so much of who did */
+#define DAY_WEIGHT .3    /* of the newest day */
+#define DAY_JUDGED 12    /* samples before the time of day may answer: it begins late */
+#define LEVEL_MOST 60    /* samples that a level's mean is over */
+#define LEVEL_SPREADS 3. /* so many times its spread away a sample is not of the level */
+#define ODD_MOST 2       /* so many in a row begin another level */
+#define FORGET .9        /* a level that has ended makes those before count so much less */
+#define LASTING 3.       /* levels last when they outlive a forecast so many times */
+#define PRIOR_NS 600e9   /* before anything is known a load stays for ten minutes */
 
 static const struct {
     const char *name;
     unsigned length; /* samples */
 } predictor[LBP_PREDICTORS] = {
-    {"last", 1},      {"mean 3", 3},     {"mean 6", 6},      {"mean 12", 12},  {"mean 30", 30},
-    {"mean 90", 90},  {"median 3", 3},   {"median 7", 7},    {"median 15", 15}, {"median 31", 31},
-    {"exp 0.1", 0},   {"exp 0.25", 0},   {"exp 0.5", 0},     {"level", 0},     {"ar 1", 0},
-    {"ar 4", 0},      {"time of day", 0}, {"blend", 0}};
+    {"last", 1},     {"mean 3", 3},      {"mean 6", 6},   {"mean 12", 12},   {"mean 30", 30},
+    {"mean 90", 90}, {"median 3", 3},    {"median 7", 7}, {"median 15", 15}, {"median 31", 31},
+    {"exp 0.1", 0},  {"exp 0.25", 0},    {"exp 0.5", 0},  {"level", 0},      {"ar 1", 0},
+    {"ar 4", 0},     {"time of day", 0}, {"blend", 0}};
 
 static const float smoothing[3] = {.1f, .25f, .5f};
 
@@ -187,7 +188,8 @@ static void predict(struct lbp_forecast *f)
     }
     for (int i = 0; i < 3; i++)
         said[LBP_P_EXP_10 + i] = f->smooth[i];
-    said[LBP_P_LEVEL] = (float)(f->odd > 0 ? (f->level + (double)f->odd_sum / f->odd) / 2 : f->level);
+    said[LBP_P_LEVEL] =
+        (float)(f->odd > 0 ? (f->level + (double)f->odd_sum / f->odd) / 2 : f->level);
     said[LBP_P_AR_1] = (float)fmin(fmax(0, lbp_predict_ar(v, n, 1, f->ahead)), (double)most);
     said[LBP_P_AR_4] = (float)fmin(fmax(0, lbp_predict_ar(v, n, 4, f->ahead)), (double)most);
     said[LBP_P_DAY] = f->day[f->day_slot];
@@ -198,14 +200,17 @@ void lbp_forecast_add(struct lbp_forecast *f, int64_t at_ns, double value)
 {
     if (!(isfinite(value) && value >= 0) || (f->samples > 0 && at_ns <= f->at_ns))
         return;
-    if (f->samples > 0 && at_ns - f->at_ns > LBP_FORECAST_GAP_NS) /* who erred how much still counts */
+    if (f->samples > 0 &&
+        at_ns - f->at_ns > LBP_FORECAST_GAP_NS) /* who erred how much still counts */
         f->n = f->nlevel = f->nsaid = 0;
     for (int i = 0; i < 3; i++)
-        f->smooth[i] = f->n == 0 ? (float)value
-                                 : f->smooth[i] + smoothing[i] * ((float)value - f->smooth[i]);
+        f->smooth[i] =
+            f->n == 0 ? (float)value : f->smooth[i] + smoothing[i] * ((float)value - f->smooth[i]);
     f->ring[f->head] = (float)value;
     f->head = (f->head + 1) % LBP_FORECAST_RING;
     f->n += f->n < LBP_FORECAST_RING;
+    f->interval_ns = f->samples > 0 ? at_ns - f->at_ns : 0;
+    f->first_ns = f->samples > 0 ? f->first_ns : at_ns;
     f->at_ns = at_ns;
     f->samples++;
     judge(f);
@@ -233,6 +238,12 @@ bool lbp_forecast_ask(const struct lbp_forecast *f, struct lbp_forecast_answer *
         return false;
     /* changes that come by chance: the time seen over the changes seen in it, the present level's among it */
     a.stable_ns = (f->stayed_ns + (double)(f->at_ns - f->level_ns) + PRIOR_NS) / (f->changes + 1);
+    /* Who has erred least before a change knows it too late; where levels last, the new one is what will be. */
+    if (f->changes > 0 && f->nlevel < f->ahead &&
+        a.stable_ns > LASTING * f->ahead * (double)f->interval_ns) {
+        a.best = LBP_P_LEVEL;
+        (void)lbp_forecast_one(f, a.best, &a.value, &a.error);
+    }
     *ret = a;
     return true;
 }

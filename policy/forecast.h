@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LBP_FORECAST_RING 90 /* samples remembered */
+#define LBP_FORECAST_RING 90  /* samples remembered */
 #define LBP_FORECAST_AHEAD 30 /* samples that a forecast is for, at most */
 #define LBP_FORECAST_SLOTS 48 /* of a day */
 
@@ -44,14 +44,16 @@ const char *lbp_predictor_name(enum lbp_predictor p);
 
 struct lbp_forecast {
     float ring[LBP_FORECAST_RING];
-    unsigned head, n; /* of the ring */
-    int64_t at_ns;    /* of the newest sample */
+    unsigned head, n;    /* of the ring */
+    int64_t at_ns;       /* of the newest sample */
+    int64_t interval_ns; /* from the one before to it */
+    int64_t first_ns;    /* of the oldest sample since the beginning */
     uint64_t samples;
 
-    unsigned ahead;                                    /* samples that a forecast is for */
+    unsigned ahead;                                 /* samples that a forecast is for */
     float said[LBP_FORECAST_AHEAD][LBP_PREDICTORS]; /* of the time to come; NAN: nothing */
-    unsigned nsaid, newest;                            /* of said: a ring of `ahead` */
-    float error[LBP_PREDICTORS];                       /* recent mean absolute */
+    unsigned nsaid, newest;                         /* of said: a ring of `ahead` */
+    float error[LBP_PREDICTORS];                    /* recent mean absolute */
     uint32_t judged[LBP_PREDICTORS];
     enum lbp_predictor best;
 
@@ -60,8 +62,8 @@ struct lbp_forecast {
     double least_change;  /* smaller changes do not matter */
     unsigned nlevel, odd; /* samples; those in a row that are not of it */
     float odd_sum;
-    int64_t level_ns;             /* when it began */
-    double stayed_ns, changes;    /* of levels before, the older the less */
+    int64_t level_ns;          /* when it began */
+    double stayed_ns, changes; /* of levels before, the older the less */
 
     float day[LBP_FORECAST_SLOTS];
     float day_sum; /* of the present slot */

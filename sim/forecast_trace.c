@@ -157,7 +157,8 @@ int main(int argc, char **argv)
     }
     if (first >= argc) {
         fprintf(stderr, "Usage: forecast-trace [--interval=S] [--ahead=S] [--all] TRACE...\n"
-                        "--interval: of a sample (10 s);  --ahead: what is forecast is the mean over so long (60 s)\n"
+                        "--interval: of a sample (10 s);  --ahead: what is forecast is the mean "
+                        "over so long (60 s)\n"
                         "--all: each predictor's error, on stderr\n");
         return 2;
     }

@@ -106,6 +106,9 @@ static void tell_host_speed(spank_t spank, int64_t deadline_ns)
     if (lbs_ask_self(&step.lbd, deadline_ns, &h) < 0)
         return;
     snprintf(text, sizeof(text), "%.6g:%.6g:%.6g", h.core_speed, h.capacity, h.hardware);
+    if (h.stable_ns > 0)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), ":%.6g",
+                 (double)h.stable_ns / 1e9);
     set_task_env(spank, "LB_HOST_SPEED", text);
 }
 

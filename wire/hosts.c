@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define HOST_FIELDS 6
+#define HOST_FIELDS 7
 
 /* Host names are printed, logged, put into labels and files: letters, digits, dot, dash,
  * underscore. */
@@ -26,7 +26,7 @@ static bool is_valid_host(const struct lbw_local_host *h)
 {
     return memchr(h->host, 0, sizeof(h->host)) && lbw_host_name_valid(h->host) &&
            is_positive(h->core_speed) && is_positive(h->capacity) && is_positive(h->hardware) &&
-           isfinite(h->index) && h->age_ns >= 0;
+           isfinite(h->index) && h->stable_ns >= 0 && h->age_ns >= 0;
 }
 
 void lbw_hosts_write(struct lbw_writer *w, const struct lbw_local_hosts *hosts)
@@ -41,6 +41,7 @@ void lbw_hosts_write(struct lbw_writer *w, const struct lbw_local_hosts *hosts)
         lbw_write_f64(w, h->capacity);
         lbw_write_f64(w, h->hardware);
         lbw_write_f64(w, h->index);
+        lbw_write_i64(w, h->stable_ns);
         lbw_write_i64(w, h->age_ns);
     }
 }
@@ -72,6 +73,7 @@ void lbw_hosts_read(struct lbw_reader *r, struct lbw_local_hosts *ret_hosts)
         h->capacity = lbw_read_f64(r, 0, DBL_MAX);
         h->hardware = lbw_read_f64(r, 0, DBL_MAX);
         h->index = lbw_read_f64(r, -DBL_MAX, DBL_MAX);
+        h->stable_ns = lbw_read_i64(r, 0, INT64_MAX);
         h->age_ns = lbw_read_i64(r, 0, INT64_MAX);
         if (!is_valid_host(h))
             r->bad = true;

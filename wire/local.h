@@ -49,6 +49,7 @@ struct lbw_local_host {
     double capacity;   /* what the whole host gives to one job, in reference cores, > 0 */
     double hardware;   /* speed of a core when it is had alone, relative, > 0 */
     double index;      /* BEC's performance index, lower is better */
+    int64_t stable_ns; /* the load is expected to stay as it is so long, >= 0; 0 unknown */
     int64_t age_ns;    /* since it was measured, >= 0 */
 };
 

@@ -10,7 +10,7 @@
 #include "wire/flat.h"
 #include "wire/hosts.h"
 
-#define REPORT_FIELDS (27 + 3 * LBW_NODE_KERNELS)
+#define REPORT_FIELDS (29 + 3 * LBW_NODE_KERNELS)
 #define PROOF_TYPE 1
 #define PROOF_FIELDS 8
 
@@ -32,7 +32,7 @@ static bool is_valid_report(const struct lbw_node_report *r)
 
     good = good && is_within(r->slow_ratio, DBL_MIN, 1) && r->slow_kernel < LBW_NODE_KERNELS &&
            is_within(r->throttled_ratio, 0, 1) && is_within(r->fresh_tasks, 0, DBL_MAX) &&
-           is_within(r->placed_cpus, 0, DBL_MAX);
+           is_within(r->placed_cpus, 0, DBL_MAX) && is_within(r->others_cpus, 0, DBL_MAX);
     for (int i = 0; i < LBW_NODE_KERNELS; i++)
         good = good && is_within(r->kernel_ops_hz[i], 0, DBL_MAX) &&
                is_within(r->kernel_all_hz[i], 0, DBL_MAX) &&
@@ -69,6 +69,8 @@ static void write_report(struct lbw_writer *w, const struct lbw_node_report *r)
     lbw_write_f64(w, r->throttled_ratio);
     lbw_write_f64(w, r->fresh_tasks);
     lbw_write_f64(w, r->placed_cpus);
+    lbw_write_u64(w, r->samples);
+    lbw_write_f64(w, r->others_cpus);
     lbw_write_u64(w, r->running);
     lbw_write_u64(w, r->users);
     lbw_write_u64(w, r->terminals);
@@ -105,6 +107,8 @@ static void read_report(struct lbw_reader *rd, struct lbw_node_report *r)
     r->throttled_ratio = lbw_read_f64(rd, 0, 1);
     r->fresh_tasks = lbw_read_f64(rd, 0, DBL_MAX);
     r->placed_cpus = lbw_read_f64(rd, 0, DBL_MAX);
+    r->samples = lbw_read_u64(rd, UINT64_MAX);
+    r->others_cpus = lbw_read_f64(rd, 0, DBL_MAX);
     r->running = (uint32_t)lbw_read_u64(rd, UINT32_MAX);
     r->users = (uint32_t)lbw_read_u64(rd, UINT32_MAX);
     r->terminals = (uint32_t)lbw_read_u64(rd, UINT32_MAX);

@@ -58,6 +58,8 @@ struct lbw_node_report {
     double external_cpus, busy_cpus, steal_cpus; /* >= 0 */
     double pressure_ratio;                       /* 0 to 1 */
     double throttled_ratio;                      /* time stopped by a quota, 0 to 1 */
+    uint64_t samples;   /* so many have seen what others use; the newest of them is others_cpus */
+    double others_cpus; /* >= 0 */
     uint32_t running, users, terminals, tasks;
     double fresh_tasks;             /* of tasks: those whose load is not visible yet, >= 0 */
     double placed_cpus;             /* of busy_cpus: what our tasks use, >= 0 */

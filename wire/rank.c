@@ -16,6 +16,7 @@ static void write_join(struct lbw_writer *w, const struct lbw_join *m)
     lbw_write_str(w, m->host);
     lbw_write_f64(w, m->weight);
     lbw_write_f64(w, m->hardware);
+    lbw_write_i64(w, m->stable_ns);
 }
 
 static void read_join(struct lbw_reader *r, struct lbw_join *m)
@@ -25,6 +26,7 @@ static void read_join(struct lbw_reader *r, struct lbw_join *m)
     lbw_read_str(r, m->host, sizeof(m->host));
     m->weight = lbw_read_f64(r, 0, 1e12);
     m->hardware = lbw_read_f64(r, 0, 1e12);
+    m->stable_ns = lbw_read_i64(r, 0, INT64_MAX);
 }
 
 static void write_open(struct lbw_writer *w, const struct lbw_open *m)
@@ -267,7 +269,7 @@ static size_t count_fields(const struct lbw_rank_msg *msg)
 {
     switch (msg->type) {
     case LBW_JOIN:
-        return 5;
+        return 6;
     case LBW_OPEN:
         return 7;
     case LBW_REPORT:

@@ -58,6 +58,8 @@ struct lbw_join {
     char host[LBW_HOST_MAX];
     double weight;   /* expected speed of this rank relative to others, > 0; 0 when unknown */
     double hardware; /* work of a CPU second on this host relative to others, > 0; 0 when unknown */
+    int64_t
+        stable_ns; /* the host's load is expected to stay as it is so long, >= 0; 0 when unknown */
 };
 
 enum lbw_loop_kind {

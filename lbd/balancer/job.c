@@ -30,6 +30,7 @@ struct rank {
     bool joined, left;
     int64_t heard_ns;
     double weight, hardware;
+    int64_t stable_ns;
     char host[LBW_HOST_MAX];
 };
 
@@ -86,6 +87,12 @@ static void send_to_rank(void *arg, uint32_t rank, const struct lbw_rank_msg *ms
         lbx_log(LBX_LOG_WARNING, "rank %" PRIu32 " does not read its messages", rank);
 }
 
+/* 0 is not known.  The job's speeds stay only as long as those of the host that changes first. */
+static int64_t shorter(int64_t a, int64_t b)
+{
+    return a == 0 || (b > 0 && b < a) ? b : a;
+}
+
 /* All ranks are here: what they expect of their hosts becomes the policy's first guess. */
 static int start(struct lbd_job *j)
 {
@@ -115,6 +122,7 @@ static int start(struct lbd_job *j)
             config.hardware = NULL;
         if (rtt_ns > config.t_interact_ns)
             config.t_interact_ns = rtt_ns;
+        config.stable_ns = shorter(config.stable_ns, j->rank[r].stable_ns);
     }
     rc = lbd_loops_create(&config, &j->loops);
     lbd_trace_start(j->config.trace, lbx_clock_mono_ns(), j->nranks, j->config.endpoint->policy,
@@ -155,6 +163,7 @@ static int take_join(struct lbd_job *j, uint32_t rank, const struct lbw_join *m,
     j->rank[rank].joined = true;
     j->rank[rank].weight = m->weight;
     j->rank[rank].hardware = m->hardware;
+    j->rank[rank].stable_ns = m->stable_ns;
     memcpy(j->rank[rank].host, m->host, sizeof(j->rank[rank].host));
     if (++j->njoined == j->nranks)
         return start(j);

@@ -317,6 +317,7 @@ static int begin_balance(struct lbd_loops *l, struct loop *p, uint32_t rank, int
         .hardware = l->hardware,
         .params = l->config.params,
         .t_interact_ns = l->config.t_interact_ns,
+        .stable_ns = l->config.stable_ns,
         .first_epoch = 1,
     };
 

@@ -22,6 +22,7 @@ struct lbd_loops_config {
     const double *weight;   /* [nranks] or NULL; copied */
     const double *hardware; /* [nranks] or NULL; copied */
     int64_t t_interact_ns;
+    int64_t stable_ns; /* the hosts' loads are expected to stay so long; 0 unknown */
     struct lbp_params params;
     struct lbd_trace *trace;     /* borrowed; NULL none */
     struct lbd_explain *explain; /* borrowed; NULL none */

@@ -23,6 +23,7 @@ int lbd_steps_begin(const struct lbd_loops_config *config, const struct lbw_open
         .hardware = config->hardware,
         .params = config->params,
         .t_interact_ns = config->t_interact_ns,
+        .stable_ns = config->stable_ns,
         .first_epoch = 1,
     };
     int64_t *bound = calloc((size_t)config->nranks + 1, sizeof(*bound));

@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "lbd/controller/recall.h"
 #include "lbd/controller/sessions.h"
 #include "lbd/node/kernel.h"
 
@@ -30,6 +31,7 @@ struct lbd_controller {
     struct lbd_sessions *sessions;
     struct lbd_host *host; /* [n] */
     size_t n, size;
+    int64_t load_interval_ns;
     int64_t sent_ns;  /* when the ranking was sent last */
     uint64_t dropped; /* of the store, as last seen */
     uint64_t reports;
@@ -98,7 +100,7 @@ static double index_of(const struct lbd_controller *c, const struct lbd_host *h)
 {
     const struct lbw_node_report *r = &h->report;
 
-    return lbp_index(&c->weights, r->hardware_s, r->workload_ratio, r->users, r->terminals,
+    return lbp_index(&c->weights, r->hardware_s, h->prospect.workload_ratio, r->users, r->terminals,
                      r->fresh_tasks);
 }
 
@@ -116,11 +118,13 @@ static int rank_hosts(struct lbd_controller *c)
 
         if (!h->reported || now_ns - h->at_ns > UNKNOWN_NS)
             continue;
+        lbd_outlook_apply(h->outlook, &h->report, lbx_clock_wall_ns() / LBX_NS_PER_S, &h->prospect);
         h->index = index_of(c, h);
-        list[n] = (struct lbw_local_host){.core_speed = h->report.core_speed,
-                                          .capacity = h->report.capacity,
+        list[n] = (struct lbw_local_host){.core_speed = h->prospect.core_speed,
+                                          .capacity = h->prospect.capacity,
                                           .hardware = h->report.hardware,
                                           .index = h->index,
+                                          .stable_ns = h->prospect.stable_ns,
                                           .age_ns = now_ns > h->at_ns ? now_ns - h->at_ns : 0};
         memcpy(list[n++].host, h->name, sizeof(h->name));
     }
@@ -213,6 +217,7 @@ int lbd_controller_create(uv_loop_t *loop, const struct lbd_controller_settings 
         return lbx_error_set(err, -ENOMEM, "out of memory");
     c->loop = loop;
     c->weights = settings->weights;
+    c->load_interval_ns = settings->load_interval_ns;
     c->ranking = ranking;
     uv_timer_init(loop, &c->rank_timer);
     rc = uv_async_init(loop, &c->committed, on_committed);
@@ -248,6 +253,8 @@ void lbd_controller_destroy(struct lbd_controller *c)
         return;
     lbd_sessions_destroy(c->sessions);
     lbd_running_fini(&c->running);
+    for (size_t i = 0; i < c->n; i++)
+        lbd_outlook_destroy(c->host[i].outlook);
     free(c->host);
     free(c);
 }
@@ -255,6 +262,7 @@ void lbd_controller_destroy(struct lbd_controller *c)
 void lbd_controller_set(struct lbd_controller *c, const struct lbd_controller_settings *settings)
 {
     c->weights = settings->weights;
+    c->load_interval_ns = settings->load_interval_ns;
     lbd_store_set(c->store, settings->keep_raw_s);
     lbd_sessions_set(c->sessions, settings->verify_address);
     rank_soon(c);
@@ -303,6 +311,15 @@ void lbd_controller_leave(struct lbd_controller *c, uint32_t index, const char *
     put_event(c, index, "left", why);
 }
 
+static void on_recall(void *data, uint32_t index, enum lbd_resolution resolution,
+                      const struct lbd_db_point *point, size_t n)
+{
+    struct lbd_controller *c = data;
+    struct lbd_host *h = &c->host[index];
+
+    lbd_outlook_remember(h->outlook, resolution, point, n);
+}
+
 /* A host that has become slower than it was, or is itself again. */
 static void note_health(struct lbd_controller *c, uint32_t index, const struct lbw_node_report *was,
                         const struct lbw_node_report *is)
@@ -317,6 +334,20 @@ static void note_health(struct lbd_controller *c, uint32_t index, const struct l
     put_event(c, index, slow ? "slower" : "recovered", detail);
     if (slow)
         lbx_log(LBX_LOG_WARNING, "host %s is slower than it was: %s", c->host[index].name, detail);
+}
+
+/* Feed the host's forecast, which begins with what the database remembers of it. */
+static void look_out(struct lbd_controller *c, uint32_t index)
+{
+    struct lbd_host *h = &c->host[index];
+
+    if (!h->outlook) {
+        h->outlook = lbd_outlook_create(c->load_interval_ns, h->report.cpus);
+        if (!h->outlook)
+            return;
+        lbd_recall_start(c->store, h->name, c, index, on_recall);
+    }
+    lbd_outlook_report(h->outlook, h->instance, h->at_s, &h->report);
 }
 
 uint64_t lbd_controller_report(struct lbd_controller *c, uint32_t index,
@@ -343,6 +374,7 @@ uint64_t lbd_controller_report(struct lbd_controller *c, uint32_t index,
     h->at_s = now_s;
     if (new_model)
         put_host(c, index);
+    look_out(c, index);
     rank_soon(c);
     return lbd_store_put_report(c->store, index, h->at_s, report);
 }

@@ -13,6 +13,7 @@
 #include "common/error.h"
 #include "lbd/controller/finished.h"
 #include "lbd/controller/running.h"
+#include "lbd/controller/outlook.h"
 #include "lbd/controller/store.h"
 #include "lbd/decisions.h"
 #include "lbd/ranking.h"
@@ -25,6 +26,7 @@ struct lbd_controller_settings {
     struct lbp_index_weights weights;
     int64_t keep_raw_s, max_bytes;
     bool verify_address;
+    int64_t load_interval_ns; /* between the nodes' samples, as configured */
 };
 
 /* A host as the controller knows it. */
@@ -39,6 +41,8 @@ struct lbd_host {
     int64_t at_ns; /* when the report was taken, our monotonic clock */
     int64_t at_s;  /* the same since 1970, no two reports alike */
     double index;
+    struct lbd_outlook *outlook;  /* owned; NULL before the first report */
+    struct lbd_prospect prospect; /* what it was ranked by */
 };
 
 struct lbd_controller_stats {

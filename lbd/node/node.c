@@ -45,7 +45,9 @@ struct lbd_node {
     bool external_known;
     struct lbd_health health;
     char health_path[1024];
-    int slow_tries; /* benchmarks in a row that were slower than usual */
+    uint64_t others_samples; /* of the load of others alone */
+    double others_cpus;      /* the newest */
+    int slow_tries;          /* benchmarks in a row that were slower than usual */
     void (*on_report)(void *data, const struct lbw_node_report *report);
     void *data;
 };
@@ -131,6 +133,8 @@ static void make_report(const struct lbd_node *n, struct lbw_node_report *r)
     r->tasks = lbd_steps_tasks(&n->steps);
     r->fresh_tasks = fresh_tasks(n);
     r->placed_cpus = placed_cpus(n);
+    r->samples = n->others_samples;
+    r->others_cpus = n->others_cpus;
     memcpy(r->model, s->model, sizeof(r->model));
 }
 
@@ -156,6 +160,10 @@ static void update_external(struct lbd_node *n)
     n->tasks_seen = n->steps.n > 0;
     if (s->load.first)
         return;
+    if (!tasks) {
+        n->others_samples++;
+        n->others_cpus = s->load.busy_cpus;
+    }
     if (tasks)
         s->external_cpus = fmin(s->external_cpus, s->load.busy_cpus);
     else if (!n->external_known)

@@ -103,7 +103,7 @@ void fake_rank_join(struct fake_rank *r, const struct lbw_endpoint *e, uint32_t 
     struct lbw_rank_msg msg = {.type = LBW_JOIN};
 
     ck_assert(fake_rank_prove(r, e, rank));
-    msg.u.join = (struct lbw_join){nranks, (uint32_t)getpid(), "here", 1.0, 0};
+    msg.u.join = (struct lbw_join){nranks, (uint32_t)getpid(), "here", 1.0, 0, 0};
     fake_rank_send(r, &msg);
 }
 

@@ -34,6 +34,11 @@ tests_unit_lbd_test_options_SOURCES = tests/unit/lbd/test_options.c tests/unit/l
 tests_unit_lbd_test_options_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_options_LDADD = liblbd.la $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/lbd/test_outlook
+tests_unit_lbd_test_outlook_SOURCES = tests/unit/lbd/test_outlook.c tests/unit/lbd/run.h
+tests_unit_lbd_test_outlook_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_lbd_test_outlook_LDADD = liblbd.la $(CHECK_LIBS) -lm
+
 check_PROGRAMS += tests/unit/lbd/test_ranking
 tests_unit_lbd_test_ranking_SOURCES = tests/unit/lbd/test_ranking.c tests/unit/lbd/run.h
 tests_unit_lbd_test_ranking_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)

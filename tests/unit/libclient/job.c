@@ -186,7 +186,7 @@ static void *run_member(void *arg)
     ctx->told_lost = true; /* the tests' output stays clean */
     ctx->test_chunk = j->test_chunk;
     if (j->balanced)
-        lbc_ctx_join(ctx, 0, 0);
+        lbc_ctx_join(ctx, &(struct lbc_worth){0});
     for (int i = 0; i < j->loops; i++)
         run_loop(m, ctx, i);
     pthread_barrier_wait(&m->shared->together); /* what is in flight now would be lost */

@@ -166,7 +166,7 @@ static void *run_member(void *arg)
     ctx->told_lost = true; /* the tests' output stays clean */
     ctx->test_chunk = (int64_t)(j->seed % 3);
     if (j->balanced)
-        lbc_ctx_join(ctx, 0, 0);
+        lbc_ctx_join(ctx, &(struct lbc_worth){0});
     run_loop(m, ctx);
     pthread_barrier_wait(&m->shared->together);
     lb_finalize(ctx);

@@ -77,7 +77,8 @@ static void send_message(int fd)
 
 static void send_answer(int fd, enum manner manner, int type)
 {
-    struct lbw_local_host host = {"n1", 0.75, 1.5, 1.25, 2, 0};
+    struct lbw_local_host host = {
+        "n1", 0.75, 1.5, 1.25, 2, manner == OPT_OUT ? INT64_C(90000000000) : 0, 0};
 
     memset(&msg, 0, sizeof(msg));
     msg.type = LBW_L_OK;
@@ -158,7 +159,7 @@ static const struct {
     [OTHER_ANSWER] = {"auto", "RSBE", NULL, "auto"},
     [NO_HOST] = {"auto", "RSBE", NULL, "auto"},
     [NO_PLACEMENT] = {"auto", "RBE", NULL, "auto"},
-    [OPT_OUT] = {NULL, "RSBE", "0.75:1.5:1.25", "liu,period=1s"},
+    [OPT_OUT] = {NULL, "RSBE", "0.75:1.5:1.25:90", "liu,period=1s"},
     [LIMITED] = {"auto", "RBE", NULL, "off"},
 };
 

@@ -25,6 +25,7 @@ static void fill_host(struct lbw_local_host *h, size_t i)
     h->capacity = 1.6 + (double)i;
     h->hardware = 1.25;
     h->index = 3.5;
+    h->stable_ns = INT64_MAX;
     h->age_ns = INT64_C(5000000000) * (int64_t)i;
 }
 

@@ -34,6 +34,8 @@ static void fill_report(struct lbw_node_report *r)
                                   .throttled_ratio = .25,
                                   .fresh_tasks = 3.5,
                                   .placed_cpus = .5,
+                                  .samples = 99,
+                                  .others_cpus = 1.25,
                                   .external_cpus = 0,
                                   .busy_cpus = 3.5,
                                   .steal_cpus = .1,

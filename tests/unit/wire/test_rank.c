@@ -56,7 +56,7 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
     m->type = type;
     switch (type) {
     case LBW_JOIN:
-        m->u.join = (struct lbw_join){7, 4242, "n3", 0.25, 1.5};
+        m->u.join = (struct lbw_join){7, 4242, "n3", 0.25, 1.5, INT64_MAX};
         break;
     case LBW_OPEN:
         m->u.open =
