@@ -2,10 +2,173 @@
 /*
  * In srun, before anything is submitted.  The option travels to the hosts by itself, and so does
  * SLURM_LB: Slurm hands on every variable SLURM_*, also with --export=NONE.
+ *
+ * A layout of tasks is given to srun as SLURM_HOSTFILE.  srun reads it when it has read its options and before it asks a
+ * plugin again: so it is made when the plugin is loaded, from a look at the command line, and taken back afterwards.
  */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "slurm_plugin/place.h"
 #include "slurm_plugin/plugin.h"
+#include "slurm_plugin/rules.h"
+
+#define COMMAND_BYTES_MAX (1 << 18)
+#define WORDS_MAX 8192
+#define LINE_MAX_BYTES (LBS_HOST_MAX + 1)
+
+/* How Slurm hands --lb of sbatch and salloc to the steps of the job. */
+#define OF_JOB "SLURM_SPANK__SLURM_SPANK_OPTION_lb_lb"
+
+static char words[COMMAND_BYTES_MAX];
+static char *word[WORDS_MAX + 1];
+static struct lbs_slot slot[LBS_SLOTS_MAX];
+static int hostfile = -1;
+static size_t nslots;
+static const char *why_not; /* there is no layout of ours; told when srun knows how verbose it is */
+
+/* This process's command line, as word[]; false when it is too long or cannot be read. */
+static bool read_command(void)
+{
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    size_t n = 0, nwords = 0;
+    ssize_t got = 0;
+
+    while (fd >= 0 && n < sizeof(words) && (got = read(fd, words + n, sizeof(words) - n)) > 0)
+        n += (size_t)got;
+    if (fd >= 0)
+        close(fd);
+    if (n == 0 || got != 0 || words[n - 1] != '\0')
+        return false;
+    for (char *at = words; at < words + n; at += strlen(at) + 1) {
+        if (nwords == WORDS_MAX)
+            return false;
+        word[nwords++] = at;
+    }
+    word[nwords] = NULL;
+    return true;
+}
+
+/* As slurm does it: the option, that of the job, SLURM_LB.  A wrong one is told when srun comes to it. */
+static struct lbs_choice asked(const struct lbs_command *c)
+{
+    const char *text = c->has_lb ? c->lb : getenv(OF_JOB);
+    struct lbs_choice choice = {.wish = LBS_UNSET};
+    struct lbx_error err;
+
+    if (!c->has_lb && !text)
+        text = getenv("SLURM_LB");
+    else if (text && strcmp(text, LBS_NO_ARGUMENT) == 0)
+        text = "";
+    if ((c->has_lb || text) && lbs_choice_parse(text, &choice, &err) < 0)
+        choice.wish = LBS_OFF;
+    return choice;
+}
+
+/* In memory, so that nothing is left behind; ended with the process, or in lbs_local_post_opt. */
+static int write_hostfile(size_t n)
+{
+    int fd = memfd_create("lb.hosts", MFD_CLOEXEC);
+    bool good = fd >= 0;
+
+    for (size_t i = 0; good && i < n; i++) {
+        char line[LINE_MAX_BYTES + 1];
+        int len = snprintf(line, sizeof(line), "%s\n", slot[i].host);
+
+        for (uint32_t k = 0; good && k < slot[i].tasks; k++)
+            good = write(fd, line, (size_t)len) == len;
+    }
+    if (fd >= 0 && !good) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static void use_layout(size_t n)
+{
+    char path[64];
+
+    hostfile = write_hostfile(n);
+    if (hostfile < 0)
+        return;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", hostfile);
+    if (setenv("SLURM_HOSTFILE", path, 1) < 0)
+        return;
+    (void)setenv(LBS_PLACED, "1", 1);
+    nslots = n;
+}
+
+static void tell_layout(void)
+{
+    for (size_t i = 0; i < nslots; i++)
+        if (slot[i].tasks > 0)
+            slurm_verbose("lb: %s gets %u tasks", slot[i].host, slot[i].tasks);
+    if (why_not)
+        slurm_verbose("lb: Slurm lays out the tasks: %s", why_not);
+}
+
+static void place(const struct lbs_command *c, const struct lbs_choice *choice, int64_t deadline_ns)
+{
+    struct lbs_place p = {.command = c,
+                          .choose_hosts = choice->params.hosts,
+                          .job_hosts = getenv("SLURM_JOB_ID") ? getenv("SLURM_JOB_NODELIST") : NULL,
+                          .job_cpus = getenv("SLURM_JOB_CPUS_PER_NODE"),
+                          .deadline_ns = deadline_ns};
+    const char *why = "SLURM_JOB_NODELIST is missing";
+    size_t n = 0;
+
+    if (p.job_hosts || !getenv("SLURM_JOB_ID"))
+        n = lbs_place(&p, &lbs_plugin.lbd, slot, &why);
+    if (n > 0)
+        use_layout(n);
+    else
+        why_not = why;
+}
+
+void lbs_local_init(void)
+{
+    int64_t deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns, rule_ns;
+    const char *partition = getenv("SLURM_JOB_PARTITION");
+    struct lbs_command c;
+    struct lbs_choice choice;
+    struct lbx_error err;
+
+    (void)unsetenv(LBS_PLACED); /* an outer step's */
+    if (!read_command())
+        return;
+    lbs_command_scan(word, getenv, &c);
+    choice = asked(&c);
+    if (choice.wish == LBS_OFF)
+        return;
+    rule_ns = deadline_ns;
+    if (choice.wish == LBS_UNSET && rule_ns > lbx_clock_mono_ns() + LBS_UNASKED_NS)
+        rule_ns = lbx_clock_mono_ns() + LBS_UNASKED_NS;
+    if (!getenv("SLURM_JOB_ID") || !partition)
+        partition = c.partition;
+    lbs_plugin.lbd.socket = lbs_plugin.config.socket;
+    lbs_plugin.has_rule = lbs_ask_rule(&lbs_plugin.lbd, partition,
+                                       c.account ? c.account : getenv("SLURM_JOB_ACCOUNT"), rule_ns,
+                                       &lbs_plugin.rule) == 0;
+    /* without an lbd there is no ranking either */
+    if (!lbs_plugin.has_rule || !lbs_plugin.rule.place ||
+        lbs_rules_apply(&lbs_plugin.rule, &choice, &err) < 0 || choice.wish != LBS_ON)
+        return;
+    place(&c, &choice, deadline_ns);
+}
 
 void lbs_local_post_opt(void)
 {
+    if (hostfile >= 0) {
+        (void)unsetenv("SLURM_HOSTFILE");
+        close(hostfile);
+        hostfile = -1;
+    }
+    tell_layout();
     lbs_options_check();
 }

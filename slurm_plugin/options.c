@@ -84,6 +84,8 @@ static int on_option(int val, const char *optarg, int remote)
     struct lbx_error err;
 
     (void)val;
+    if (optarg && strcmp(optarg, LBS_NO_ARGUMENT) == 0)
+        optarg = NULL;
     if (optarg && strcmp(optarg, "help") == 0) {
         if (!remote && is_client()) {
             print_help();
@@ -140,16 +142,17 @@ struct lbs_choice lbs_options_asked(void)
 void lbs_options_check(void)
 {
     int64_t deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns;
-    struct lbs_lbd lbd = {.socket = lbs_plugin.config.socket};
     struct lbs_choice choice;
-    struct lbw_local_rule rule;
     struct lbx_error err;
 
     if (lbs_plugin.off)
         return;
     choice = lbs_options_asked();
+    lbs_plugin.lbd.socket = lbs_plugin.config.socket;
     /* limits are the same in all partitions, and only what somebody asked for can pass them */
-    if (choice.wish == LBS_ON && lbs_ask_rule(&lbd, NULL, NULL, deadline_ns, &rule) == 0 &&
-        lbs_rules_apply(&rule, &choice, &err) < 0)
+    if (choice.wish == LBS_ON && !lbs_plugin.has_rule)
+        lbs_plugin.has_rule =
+            lbs_ask_rule(&lbs_plugin.lbd, NULL, NULL, deadline_ns, &lbs_plugin.rule) == 0;
+    if (lbs_plugin.has_rule && lbs_rules_apply(&lbs_plugin.rule, &choice, &err) < 0)
         refuse("", err.text);
 }

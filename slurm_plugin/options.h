@@ -9,6 +9,9 @@
 #include "policy/registry.h"
 #include "slurm_plugin/config.h"
 
+/* What Slurm (22.05) hands to a job's steps for the option of sbatch or salloc without an argument. */
+#define LBS_NO_ARGUMENT "(null)"
+
 enum lbs_wish {
     LBS_UNSET = 0, /* nothing was said */
     LBS_OFF,

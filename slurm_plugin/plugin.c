@@ -25,6 +25,8 @@ int slurm_spank_init(spank_t spank, int argc, char **argv)
             slurm_spank_log("lb: switched off: plugstack.conf, line of lb.so: %s", err.text);
     }
     lbs_options_register(spank);
+    if (context == S_CTX_LOCAL && !lbs_plugin.off)
+        lbs_local_init();
     return ESPANK_SUCCESS;
 }
 

@@ -9,6 +9,8 @@
 
 #include <slurm/spank.h>
 
+#include "common/clock.h"
+#include "slurm_plugin/ask.h"
 #include "slurm_plugin/config.h"
 #include "slurm_plugin/options.h"
 
@@ -22,11 +24,21 @@ struct lbs_plugin {
     bool off; /* switched off by the site, or misconfigured: the option is taken and nothing is done
                */
     struct lbs_choice option; /* of --lb; unset when it was not given */
+    struct lbs_lbd lbd;
+    bool has_rule; /* of the site, for this srun */
+    struct lbw_local_rule rule;
 };
+
+/* For the site's decision on a step that asked for nothing. */
+#define LBS_UNASKED_NS (20 * LBX_NS_PER_MS)
+
+/* From srun to slurmstepd: the layout of this step is ours, and what Slurm tells the tasks of it is not the user's. */
+#define LBS_PLACED "SLURM_LB_PLACED"
 
 extern struct lbs_plugin lbs_plugin;
 
-/* local.c: in srun. */
+/* local.c: in srun, before it reads its options and when it has read them. */
+void lbs_local_init(void);
 void lbs_local_post_opt(void);
 
 /* allocator.c: in salloc and sbatch. */

@@ -18,8 +18,6 @@
 #include "slurm_plugin/rules.h"
 #include "wire/local.h"
 
-#define UNASKED_NS \
-    (20 * LBX_NS_PER_MS)         /* for the site's decision on a step that asked for nothing */
 #define STEP_SPECIAL 0xfffffff0u /* from here on: batch script, extern, interactive, pending */
 #define HANDED_ON 5
 #define HANDED_ON_MAX 320
@@ -67,8 +65,8 @@ static struct lbs_choice choose(spank_t spank, int64_t deadline_ns, bool *ret_pl
         return choice;
     (void)spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof(partition));
     (void)spank_getenv(spank, "SLURM_JOB_ACCOUNT", account, sizeof(account));
-    if (choice.wish == LBS_UNSET && deadline_ns > lbx_clock_mono_ns() + UNASKED_NS)
-        deadline_ns = lbx_clock_mono_ns() + UNASKED_NS;
+    if (choice.wish == LBS_UNSET && deadline_ns > lbx_clock_mono_ns() + LBS_UNASKED_NS)
+        deadline_ns = lbx_clock_mono_ns() + LBS_UNASKED_NS;
     if (lbs_ask_rule(&step.lbd, partition, account, deadline_ns, &rule) == 0) {
         *ret_place = rule.place;
         if (lbs_rules_apply(&rule, &choice, &err) < 0) { /* it came round srun's own check */
@@ -94,6 +92,19 @@ static void unset_stale(spank_t spank)
 {
     static const char *const name[] = {"LB_BALANCER_DIR", "LB_HOST_SPEED"};
 
+    for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
+        (void)spank_unsetenv(spank, name[i]);
+}
+
+/* The user asked for no layout: steps within the step must not take ours for their own. */
+static void unset_layout(spank_t spank)
+{
+    static const char *const name[] = {LBS_PLACED, "SLURM_DISTRIBUTION",
+                                       "SLURM_ARBITRARY_NODELIST"};
+    char text[2];
+
+    if (spank_getenv(spank, LBS_PLACED, text, sizeof(text)) != ESPANK_SUCCESS)
+        return;
     for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
         (void)spank_unsetenv(spank, name[i]);
 }
@@ -217,6 +228,7 @@ void lbs_remote_user_init(spank_t spank)
     step.known = true;
     step.lbd = (struct lbs_lbd){.socket = lbs_plugin.config.socket};
     unset_stale(spank);
+    unset_layout(spank);
     choice = choose(spank, deadline_ns, &place);
     make_trace_absolute(&choice.params);
     if (choice.wish == LBS_OFF)

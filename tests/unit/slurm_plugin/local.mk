@@ -41,3 +41,9 @@ tests_unit_slurm_plugin_test_rules_SOURCES = tests/unit/slurm_plugin/test_rules.
 tests_unit_slurm_plugin_test_rules_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_slurm_plugin_test_rules_LDFLAGS = $(plugin_test_wrap)
 tests_unit_slurm_plugin_test_rules_LDADD = $(plugin_test_libs)
+
+check_PROGRAMS += tests/unit/slurm_plugin/test_place
+tests_unit_slurm_plugin_test_place_SOURCES = tests/unit/slurm_plugin/test_place.c $(plugin_test_stub)
+tests_unit_slurm_plugin_test_place_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_slurm_plugin_test_place_LDFLAGS = $(plugin_test_wrap)
+tests_unit_slurm_plugin_test_place_LDADD = $(plugin_test_libs)

@@ -3,6 +3,7 @@
 #include "tests/unit/slurm_plugin/spank_stub.h"
 
 #include <errno.h>
+#include <slurm/slurm.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,4 +207,45 @@ void slurm_verbose(const char *fmt, ...)
     va_start(ap, fmt);
     append(stub.verbose, sizeof(stub.verbose), fmt, ap);
     va_end(ap);
+}
+
+/* Lists without brackets. */
+struct hostlist {
+    char *text, *at;
+};
+
+hostlist_t slurm_hostlist_create(const char *text)
+{
+    struct hostlist *list = malloc(sizeof(*list));
+
+    if (list)
+        list->text = list->at = strdup(text);
+    return list;
+}
+
+char *slurm_hostlist_shift(hostlist_t list)
+{
+    char *name = strsep(&list->at, ",");
+
+    return name ? strdup(name) : NULL;
+}
+
+void slurm_hostlist_destroy(hostlist_t list)
+{
+    free(list->text);
+    free(list);
+}
+
+/* No slurmctld. */
+int slurm_load_partitions(time_t update_time, partition_info_msg_t **part_buffer_ptr,
+                          uint16_t show_flags)
+{
+    (void)update_time, (void)part_buffer_ptr, (void)show_flags;
+    return SLURM_ERROR;
+}
+
+int slurm_load_node(time_t update_time, node_info_msg_t **resp, uint16_t show_flags)
+{
+    (void)update_time, (void)resp, (void)show_flags;
+    return SLURM_ERROR;
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which hosts a step of srun uses, and how many of its tasks each of them gets. */
+#ifndef LBS_PLACE_H
+#define LBS_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "slurm_plugin/ask.h"
+#include "slurm_plugin/command.h"
+#include "slurm_plugin/layout.h"
+
+#define LBS_SLOTS_MAX LBW_LOCAL_HOSTS_MAX
+
+struct lbs_place {
+    const struct lbs_command *command;
+    bool choose_hosts;     /* key hosts */
+    const char *job_hosts; /* SLURM_JOB_NODELIST; NULL: the job has none yet */
+    const char *job_cpus;  /* SLURM_JOB_CPUS_PER_NODE; NULL: not known */
+    int64_t deadline_ns;
+};
+
+/*
+ * slot[out]    [LBS_SLOTS_MAX], in the order in which ranks should go
+ * ret_why[out] when there is no layout of ours: why, a text that lives on
+ * Returns the number of slots; 0 when Slurm should lay the step out by itself.
+ */
+size_t lbs_place(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs_slot *slot,
+                 const char **ret_why);
+
+/* The n-th count of "4(x2),3"; 0 when it is not understood.  Exposed for tests. */
+unsigned lbs_place_cpus(const char *text, size_t n);
+
+#endif
