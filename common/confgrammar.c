@@ -73,6 +73,30 @@ static int check_size(cfg_t *cfg, cfg_opt_t *opt)
     return -1;
 }
 
+/* backup, snapshot: where to, or off. */
+static int check_path(cfg_t *cfg, cfg_opt_t *opt)
+{
+    const char *text = last_text(opt);
+
+    if (strcmp(text, "off") == 0 || (text[0] == '/' && strlen(text) < LBX_CONF_PATH_MAX))
+        return 0;
+    cfg_error(cfg, "%s = \"%s\": write a full path of less than %d bytes, or off",
+              cfg_opt_name(opt), text, LBX_CONF_PATH_MAX);
+    return -1;
+}
+
+static int check_within(cfg_t *cfg, cfg_opt_t *opt)
+{
+    bool hour = strcmp(cfg_opt_name(opt), "backup_hour") == 0;
+    long v = cfg_opt_getnint(opt, cfg_opt_size(opt) - 1);
+    int least = hour ? 0 : 1, most = hour ? 23 : 366;
+
+    if (v >= least && v <= most)
+        return 0;
+    cfg_error(cfg, "%s = %ld: write a number from %d to %d", cfg_opt_name(opt), v, least, most);
+    return -1;
+}
+
 static int check_weight(cfg_t *cfg, cfg_opt_t *opt)
 {
     double v = cfg_opt_getnfloat(opt, cfg_opt_size(opt) - 1);
@@ -213,7 +237,15 @@ static void set_checks(cfg_t *cfg)
         {"retention|raw", check_duration},
         {"retention|five_minutes", check_duration},
         {"retention|hours", check_duration},
+        {"retention|benchmarks", check_duration},
+        {"retention|jobs", check_duration},
+        {"retention|events", check_duration},
         {"retention|size", check_size},
+        {"database|backup", check_path},
+        {"database|backup_hour", check_within},
+        {"database|backups", check_within},
+        {"database|snapshot", check_path},
+        {"database|snapshot_interval", check_duration},
     };
 
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
@@ -237,8 +269,16 @@ cfg_t *lbx_confgrammar_create(const char *path, int (*check)(const char *, struc
         CFG_FLOAT("scale", 0, CFGF_NODEFAULT), CFG_FLOAT("user", 0, CFGF_NODEFAULT),
         CFG_FLOAT("terminal", 0, CFGF_NODEFAULT), CFG_FLOAT("task", 0, CFGF_NODEFAULT), CFG_END()};
     static cfg_opt_t retention[] = {
-        CFG_STR("raw", NULL, CFGF_NODEFAULT), CFG_STR("five_minutes", NULL, CFGF_NODEFAULT),
-        CFG_STR("hours", NULL, CFGF_NODEFAULT), CFG_STR("size", NULL, CFGF_NODEFAULT), CFG_END()};
+        CFG_STR("raw", NULL, CFGF_NODEFAULT),   CFG_STR("five_minutes", NULL, CFGF_NODEFAULT),
+        CFG_STR("hours", NULL, CFGF_NODEFAULT), CFG_STR("benchmarks", NULL, CFGF_NODEFAULT),
+        CFG_STR("jobs", NULL, CFGF_NODEFAULT),  CFG_STR("events", NULL, CFGF_NODEFAULT),
+        CFG_STR("size", NULL, CFGF_NODEFAULT),  CFG_END()};
+    static cfg_opt_t database[] = {CFG_STR("backup", NULL, CFGF_NODEFAULT),
+                                   CFG_INT("backup_hour", 0, CFGF_NODEFAULT),
+                                   CFG_INT("backups", 0, CFGF_NODEFAULT),
+                                   CFG_STR("snapshot", NULL, CFGF_NODEFAULT),
+                                   CFG_STR("snapshot_interval", NULL, CFGF_NODEFAULT),
+                                   CFG_END()};
     static cfg_opt_t controller[] = {CFG_BOOL("verify_address", cfg_true, CFGF_NONE), CFG_END()};
     static cfg_opt_t all[] = {
         CFG_STR("policy", NULL, CFGF_NODEFAULT),
@@ -251,6 +291,7 @@ cfg_t *lbx_confgrammar_create(const char *path, int (*check)(const char *, struc
         CFG_SEC("probe", probe, CFGF_NONE),
         CFG_SEC("index", index, CFGF_NONE),
         CFG_SEC("retention", retention, CFGF_NONE),
+        CFG_SEC("database", database, CFGF_NONE),
         CFG_SEC("controller", controller, CFGF_NONE),
         CFG_BOOL(LBX_CONFGRAMMAR_END, cfg_false, CFGF_NONE),
         CFG_END()};

@@ -31,7 +31,11 @@ void lbx_policyconf_init(struct lbx_policyconf *c)
     c->keep_raw_ns = 86400 * LBX_NS_PER_S;
     c->keep_5m_ns = 30 * INT64_C(86400) * LBX_NS_PER_S;
     c->keep_1h_ns = 730 * INT64_C(86400) * LBX_NS_PER_S;
+    c->keep_benchmarks_ns = c->keep_jobs_ns = c->keep_events_ns = c->keep_1h_ns;
     c->database_bytes_max = INT64_C(1) << 30;
+    c->backup_hour = 3;
+    c->backups = 2;
+    c->snapshot_interval_ns = 3600 * LBX_NS_PER_S;
     c->verify_address = true;
 }
 
@@ -106,6 +110,21 @@ static void set_float(cfg_t *cfg, const char *key, double *ret)
         *ret = cfg_getfloat(cfg, key);
 }
 
+static void set_int(cfg_t *cfg, const char *key, int *ret)
+{
+    if (cfg_size(cfg, key) > 0)
+        *ret = (int)cfg_getint(cfg, key);
+}
+
+static void set_database(cfg_t *cfg, struct lbx_policyconf *c)
+{
+    set_text(cfg, "backup", c->backup, sizeof(c->backup));
+    set_int(cfg, "backup_hour", &c->backup_hour);
+    set_int(cfg, "backups", &c->backups);
+    set_text(cfg, "snapshot", c->snapshot, sizeof(c->snapshot));
+    set_duration(cfg, "snapshot_interval", &c->snapshot_interval_ns);
+}
+
 static void set_scope(cfg_t *cfg, char *policy, enum lbx_conf_mode *mode,
                       enum lbx_conf_placement *placement)
 {
@@ -169,6 +188,10 @@ static int take_values(cfg_t *cfg, struct lbx_policyconf *c)
     set_duration(keep, "raw", &c->keep_raw_ns);
     set_duration(keep, "five_minutes", &c->keep_5m_ns);
     set_duration(keep, "hours", &c->keep_1h_ns);
+    set_duration(keep, "benchmarks", &c->keep_benchmarks_ns);
+    set_duration(keep, "jobs", &c->keep_jobs_ns);
+    set_duration(keep, "events", &c->keep_events_ns);
+    set_database(cfg_getsec(cfg, "database"), c);
     if (cfg_size(keep, "size") > 0 &&
         lbx_policyconf_size(cfg_getstr(keep, "size"), &c->database_bytes_max) < 0)
         return -EINVAL;

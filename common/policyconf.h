@@ -15,6 +15,7 @@
 
 #define LBX_CONF_NAME_MAX 64    /* bytes with the NUL */
 #define LBX_CONF_POLICY_MAX 256 /* bytes with the NUL */
+#define LBX_CONF_PATH_MAX 512   /* bytes with the NUL */
 #define LBX_CONF_LIST_MAX 64    /* entries of a list */
 #define LBX_CONF_RULES_MAX 1024 /* partitions, and accounts */
 
@@ -48,7 +49,12 @@ struct lbx_policyconf {
     double index_scale, index_user, index_terminal, index_task;
 
     int64_t keep_raw_ns, keep_5m_ns, keep_1h_ns;
+    int64_t keep_benchmarks_ns, keep_jobs_ns, keep_events_ns;
     int64_t database_bytes_max;
+    char backup[LBX_CONF_PATH_MAX];   /* folder; "": in the state folder; "off" */
+    char snapshot[LBX_CONF_PATH_MAX]; /* file; likewise */
+    int backup_hour, backups;         /* 0 to 23; how many are kept */
+    int64_t snapshot_interval_ns;
 
     bool verify_address; /* a node's address must be one of its name's */
     size_t nusers;       /* who may use lbctl, beside root and the daemon's own user */

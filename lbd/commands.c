@@ -184,11 +184,14 @@ static json_t *make_controller(const struct lbd_controller *c)
 
     lbd_controller_stats(c, &s);
     lbd_store_stats(lbd_controller_store(c), &d);
-    return json_pack("{sI sI sI s{sb ss sI sI sI sI sI}}", "hosts", (json_int_t)s.hosts_fresh,
-                     "connected", (json_int_t)s.connected, "reports", (json_int_t)s.reports,
-                     "database", "open", d.open, "reason", d.reason, "rows", (json_int_t)d.rows,
-                     "dropped", (json_int_t)d.dropped, "resets", (json_int_t)d.resets, "size_bytes",
-                     (json_int_t)d.size_bytes, "waiting", (json_int_t)d.waiting);
+    return json_pack("{sI sI sI s{sb ss sI sI sI sI sI sI sI sI ss}}", "hosts",
+                     (json_int_t)s.hosts_fresh, "connected", (json_int_t)s.connected, "reports",
+                     (json_int_t)s.reports, "database", "open", d.open, "reason", d.reason, "rows",
+                     (json_int_t)d.rows, "dropped", (json_int_t)d.dropped, "resets",
+                     (json_int_t)d.resets, "size_bytes", (json_int_t)d.size_bytes, "waiting",
+                     (json_int_t)d.waiting, "means_until", (json_int_t)d.means_s, "backup_at",
+                     (json_int_t)d.backup_s, "snapshot_at", (json_int_t)d.snapshot_s, "copy_reason",
+                     d.keep_reason);
 }
 
 static json_t *make_status(const struct lbd_view *v)
@@ -243,16 +246,21 @@ static json_t *make_policy(const struct lbx_policyconf *c)
     for (size_t i = 0; i < c->npolicies; i++)
         json_array_append_new(allowed, json_string(c->allowed[i]));
     return json_pack(
-        "{ss ss ss so so s{so sf sf sb} s{sf sf sf} s{sf sf sf sf} s{sf sf sf sI}}", "policy",
-        c->policy, "mode", c->mode == LBX_MODE_OPT_OUT ? "opt-out" : "opt-in", "placement",
-        placement[c->placement], "partitions", make_rules(c->partition, c->npartitions), "accounts",
-        make_rules(c->account, c->naccounts), "limits", "policies", allowed, "least_period_s",
-        to_s(c->least_period_ns), "least_chunk_s", to_s(c->least_chunk_ns), "trace", c->trace,
-        "probe", "load_interval_s", to_s(c->load_interval_ns), "benchmark_interval_s",
-        to_s(c->benchmark_interval_ns), "jitter", c->jitter_ratio, "index", "scale", c->index_scale,
-        "user", c->index_user, "terminal", c->index_terminal, "task", c->index_task, "retention",
-        "raw_s", to_s(c->keep_raw_ns), "five_minutes_s", to_s(c->keep_5m_ns), "hours_s",
-        to_s(c->keep_1h_ns), "size_bytes", (json_int_t)c->database_bytes_max);
+        "{ss ss ss so so s{so sf sf sb} s{sf sf sf} s{sf sf sf sf} s{sf sf sf sf sf sf sI} s{ss si "
+        "si ss sf}}",
+        "policy", c->policy, "mode", c->mode == LBX_MODE_OPT_OUT ? "opt-out" : "opt-in",
+        "placement", placement[c->placement], "partitions",
+        make_rules(c->partition, c->npartitions), "accounts", make_rules(c->account, c->naccounts),
+        "limits", "policies", allowed, "least_period_s", to_s(c->least_period_ns), "least_chunk_s",
+        to_s(c->least_chunk_ns), "trace", c->trace, "probe", "load_interval_s",
+        to_s(c->load_interval_ns), "benchmark_interval_s", to_s(c->benchmark_interval_ns), "jitter",
+        c->jitter_ratio, "index", "scale", c->index_scale, "user", c->index_user, "terminal",
+        c->index_terminal, "task", c->index_task, "retention", "raw_s", to_s(c->keep_raw_ns),
+        "five_minutes_s", to_s(c->keep_5m_ns), "hours_s", to_s(c->keep_1h_ns), "benchmarks_s",
+        to_s(c->keep_benchmarks_ns), "jobs_s", to_s(c->keep_jobs_ns), "events_s",
+        to_s(c->keep_events_ns), "size_bytes", (json_int_t)c->database_bytes_max, "database",
+        "backup", c->backup, "backup_hour", c->backup_hour, "backups", c->backups, "snapshot",
+        c->snapshot, "snapshot_interval_s", to_s(c->snapshot_interval_ns));
 }
 
 char *lbd_command(const struct lbd_view *v, uint64_t request, const char *text,

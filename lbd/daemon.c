@@ -17,8 +17,9 @@
 #include "lbd/jobs.h"
 #include "lbd/node/steps.h"
 #include "lbd/notify.h"
-#include "lbd/serve.h"
+#include "lbd/retention.h"
 #include "lbd/rules.h"
+#include "lbd/serve.h"
 
 #define TIDY_MS 5000
 
@@ -173,14 +174,16 @@ static struct lbd_node_settings node_settings(const struct lbd *d)
 
 static struct lbd_controller_settings controller_settings(const struct lbd *d)
 {
-    return (struct lbd_controller_settings){.state = d->options->state,
-                                            .listen_address = d->options->listen.host,
-                                            .listen_port = d->options->listen.port,
-                                            .weights = weights_of(&d->conf),
-                                            .keep_raw_s = d->conf.keep_raw_ns / LBX_NS_PER_S,
-                                            .max_bytes = d->conf.database_bytes_max,
-                                            .verify_address = d->conf.verify_address,
-                                            .load_interval_ns = d->conf.load_interval_ns};
+    struct lbd_controller_settings s = {.state = d->options->state,
+                                        .listen_address = d->options->listen.host,
+                                        .listen_port = d->options->listen.port,
+                                        .weights = weights_of(&d->conf),
+                                        .max_bytes = d->conf.database_bytes_max,
+                                        .verify_address = d->conf.verify_address,
+                                        .load_interval_ns = d->conf.load_interval_ns};
+
+    lbd_retention(&d->conf, d->options->state, &s.keep);
+    return s;
 }
 
 static void expose(void *data, struct lbd_metrics *metrics)
@@ -357,7 +360,7 @@ static int start(struct lbd *d, struct lbx_error *err)
         lbx_policyconf_init(&d->conf);
         rc = 0;
     }
-    (void)mkdir(o->state, 0750); /* what cannot be kept there is told where it matters */
+    (void)mkdir(o->state, 0751); /* what cannot be kept there is told where it matters */
     if (rc == 0)
         rc = start_roles(d, err);
     sources.node = d->node;

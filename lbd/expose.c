@@ -128,7 +128,7 @@ static void expose_uplink(struct lbd_metrics *m, const struct lbd_uplink *uplink
 
 static void expose_database(struct lbd_metrics *m, struct lbd_store *store)
 {
-    static const char *const op[LBD_OPS] = {"open", "write", "commit", "maintain"};
+    static const char *const op[LBD_OPS] = {"open", "write", "commit", "maintain", "read"};
     struct lbd_store_stats s;
 
     lbd_store_stats(store, &s);

@@ -17,6 +17,7 @@ liblbd_la_SOURCES = \
 	lbd/notify.c lbd/notify.h \
 	lbd/options.c lbd/options.h \
 	lbd/past.c lbd/past.h \
+	lbd/retention.c lbd/retention.h \
 	lbd/ranking.c lbd/ranking.h \
 	lbd/rules.c lbd/rules.h \
 	lbd/serve.c lbd/serve.h \
@@ -28,11 +29,15 @@ liblbd_la_SOURCES = \
 	lbd/controller/db.c lbd/controller/db.h \
 	lbd/controller/finished.c lbd/controller/finished.h \
 	lbd/controller/db.c lbd/controller/db.h lbd/controller/db_impl.h \
-	lbd/controller/db_read.c lbd/controller/db_rows.c lbd/controller/db_sql.c \
+	lbd/controller/db_copy.c lbd/controller/db_keep.c lbd/controller/db_read.c lbd/controller/db_rows.c lbd/controller/db_sql.c \
+	lbd/controller/keep.c lbd/controller/keep.h \
 	lbd/controller/migrations.h \
 	lbd/controller/outlook.c lbd/controller/outlook.h \
 	lbd/controller/recall.c lbd/controller/recall.h \
 	lbd/controller/prove.c lbd/controller/prove.h \
+	lbd/controller/rank.c lbd/controller/rank.h \
+	lbd/controller/record.c lbd/controller/record.h \
+	lbd/controller/rollup.c lbd/controller/rollup.h \
 	lbd/controller/running.c lbd/controller/running.h \
 	lbd/controller/sessions.c lbd/controller/sessions.h \
 	lbd/controller/store.c lbd/controller/store.h lbd/controller/store_impl.h \

@@ -13,7 +13,7 @@ def hosts():
         stat('Hosts known', 'Hosts that have ever reported, and those that have within the last day of the snapshot.',
              [sql('SELECT count(*) AS "ever" FROM history_host'),
               sql('SELECT count(*) AS "last day" FROM history_host WHERE last_seen > (SELECT max(last_seen) FROM history_host) - 86400')], width=6, spark=False),
-        stat('Snapshot', 'When the newest report in the snapshot was made. The controller publishes a new one every night.',
+        stat('Snapshot', 'When the newest report in the snapshot was made. The controller publishes a new one every hour.',
              sql('SELECT max(last_seen) * 1000 AS "newest report" FROM history_host'), 'dateTimeAsIso', width=6, spark=False, thresholds=[(None, 'text')]),
         stat('Jobs', 'Balanced jobs that ended in the time shown.', sql(f'SELECT count(*) AS jobs FROM history_job WHERE {SPAN} AND {POLICY}'), 'short', width=6, spark=False),
         stat('Saved', 'Core hours that balancing saved in the time shown, by its own estimate.',

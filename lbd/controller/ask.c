@@ -76,6 +76,8 @@ void lbd_store_read(struct lbd_store *s)
         if (!a)
             return;
         a->rc = read_one(s, a);
+        if (a->rc == -EUCLEAN || a->rc == -EIO)
+            lbd_writer_fail(s, a->rc, LBD_OP_READ);
         pthread_mutex_lock(&s->lock);
         append(&s->answered, a);
         pthread_mutex_unlock(&s->lock);

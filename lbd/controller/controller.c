@@ -9,7 +9,9 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "lbd/controller/rank.h"
 #include "lbd/controller/recall.h"
+#include "lbd/controller/record.h"
 #include "lbd/controller/sessions.h"
 #include "lbd/node/kernel.h"
 
@@ -19,7 +21,7 @@
 #define SEND_MORE_PER_HOST_NS \
     (20 * LBX_NS_PER_MS) /* a large cluster less often: n hosts get n lines each */
 #define HOSTS_MAX ((size_t)65536)
-#define UNKNOWN_NS LBD_RANKING_UNUSED_NS /* a host not heard of for so long is not ranked */
+#define UNKNOWN_NS LBD_RANKING_UNUSED_NS
 
 struct lbd_controller {
     uv_loop_t *loop;
@@ -87,71 +89,14 @@ static void put_host(struct lbd_controller *c, size_t i)
     lbd_store_put_host(c->store, (uint32_t)i, &row);
 }
 
-static int compare_hosts(const void *a, const void *b)
-{
-    const struct lbw_local_host *x = a, *y = b;
-
-    if (x->index != y->index)
-        return x->index < y->index ? -1 : 1;
-    return strcmp(x->host, y->host);
-}
-
-static double index_of(const struct lbd_controller *c, const struct lbd_host *h)
-{
-    const struct lbw_node_report *r = &h->report;
-
-    return lbp_index(&c->weights, r->hardware_s, h->prospect.workload_ratio, r->users, r->terminals,
-                     r->fresh_tasks);
-}
-
-/* Put a new ranking in force here.  Returns 0 or -ENOMEM. */
-static int rank_hosts(struct lbd_controller *c)
-{
-    int64_t now_ns = lbx_clock_mono_ns();
-    struct lbw_local_host *list = malloc((c->n ? c->n : 1) * sizeof(*list));
-    struct lbw_local_hosts *part = malloc(sizeof(*part));
-    size_t n = 0, first = 0;
-    int rc = list && part ? 0 : -ENOMEM;
-
-    for (size_t i = 0; i < c->n && rc == 0; i++) {
-        struct lbd_host *h = &c->host[i];
-
-        if (!h->reported || now_ns - h->at_ns > UNKNOWN_NS)
-            continue;
-        lbd_outlook_apply(h->outlook, &h->report, lbx_clock_wall_ns() / LBX_NS_PER_S, &h->prospect);
-        h->index = index_of(c, h);
-        list[n] = (struct lbw_local_host){.core_speed = h->prospect.core_speed,
-                                          .capacity = h->prospect.capacity,
-                                          .hardware = h->report.hardware,
-                                          .index = h->index,
-                                          .stable_ns = h->prospect.stable_ns,
-                                          .age_ns = now_ns > h->at_ns ? now_ns - h->at_ns : 0};
-        memcpy(list[n++].host, h->name, sizeof(h->name));
-    }
-    if (rc == 0)
-        qsort(list, n, sizeof(*list), compare_hosts);
-    lbd_ranking_drop_part(c->ranking);
-    while (rc == 0) {
-        part->n = n - first > LBW_LOCAL_HOSTS_MAX ? LBW_LOCAL_HOSTS_MAX : n - first;
-        memcpy(part->host, list + first, part->n * sizeof(*list));
-        first += part->n;
-        part->more = first < n;
-        rc = lbd_ranking_part(c->ranking, part, now_ns);
-        if (!part->more)
-            break;
-    }
-    free(list);
-    free(part);
-    return rc;
-}
-
 static void on_rank_timer(uv_timer_t *timer)
 {
     struct lbd_controller *c = timer->data;
     int64_t now_ns = lbx_clock_mono_ns();
     int64_t between_ns = SEND_LEAST_NS + (int64_t)c->n * SEND_MORE_PER_HOST_NS;
 
-    if (rank_hosts(c) < 0)
+    if (lbd_rank_hosts(c->host, c->n, &c->weights, c->ranking, now_ns,
+                       lbx_clock_wall_ns() / LBX_NS_PER_S) < 0)
         return;
     if (c->sent_ns == 0 || now_ns - c->sent_ns >= between_ns) {
         lbd_sessions_send_ranking(c->sessions, c->ranking);
@@ -196,9 +141,8 @@ static void on_committed(uv_async_t *async)
 static int open_store(struct lbd_controller *c, const struct lbd_controller_settings *settings,
                       struct lbx_error *err)
 {
-    struct lbd_store_settings s = {.max_bytes = settings->max_bytes,
-                                   .keep_raw_s = settings->keep_raw_s,
-                                   .commit_interval_ns = COMMIT_NS};
+    struct lbd_store_settings s = {
+        .max_bytes = settings->max_bytes, .keep = settings->keep, .commit_interval_ns = COMMIT_NS};
     int rc;
 
     snprintf(s.path, sizeof(s.path), "%s/lbd.db", settings->state);
@@ -263,7 +207,7 @@ void lbd_controller_set(struct lbd_controller *c, const struct lbd_controller_se
 {
     c->weights = settings->weights;
     c->load_interval_ns = settings->load_interval_ns;
-    lbd_store_set(c->store, settings->keep_raw_s);
+    lbd_store_set(c->store, &settings->keep);
     lbd_sessions_set(c->sessions, settings->verify_address);
     rank_soon(c);
 }
@@ -379,47 +323,6 @@ uint64_t lbd_controller_report(struct lbd_controller *c, uint32_t index,
     return lbd_store_put_report(c->store, index, h->at_s, report);
 }
 
-static uint64_t put_job(struct lbd_controller *c, const struct lbd_host *from,
-                        const struct lbw_job *job)
-{
-    int64_t ended_s = lbx_clock_wall_ns() / LBX_NS_PER_S - job->age_ns / LBX_NS_PER_S;
-    struct lbd_db_job_host host[LBW_JOB_HOSTS_MAX];
-    struct lbd_db_job row = {.jobid = job->jobid,
-                             .stepid = job->stepid,
-                             .hosts = job->hosts,
-                             .ranks = job->ranks,
-                             .started_s = ended_s - job->run_ns / LBX_NS_PER_S,
-                             .ended_s = ended_s,
-                             .load_balance = job->load_balance,
-                             .efficiency = job->efficiency,
-                             .balance_before = -1,
-                             .compute_s = (double)job->compute_ns / 1e9,
-                             .wait_s = (double)job->wait_ns / 1e9,
-                             .overhead_s = (double)job->overhead_ns / 1e9,
-                             .saved_s = (double)job->saved_ns / 1e9,
-                             .predicted_s = (double)job->placed_ns / 1e9,
-                             .moved_bytes = (int64_t)job->moved_bytes,
-                             .nhost = job->nhost,
-                             .host = host};
-
-    if (job->seq > 0) /* another run of this controller may have had it and not said so */
-        row.nonce = (int64_t)(from->instance ^ job->seq * UINT64_C(0x9e3779b97f4a7c15));
-    memcpy(row.user, job->user, sizeof(row.user));
-    memcpy(row.account, job->account, sizeof(row.account));
-    memcpy(row.partition, job->partition, sizeof(row.partition));
-    memcpy(row.policy, job->policy, sizeof(row.policy));
-    for (int i = 0; i < LBW_JOB_REASONS_MOVING; i++)
-        row.moves += (int64_t)job->decisions[i];
-    for (size_t i = 0; i < job->nhost; i++) {
-        host[i] = (struct lbd_db_job_host){.share_ratio = job->host[i].share,
-                                           .iterations = (int64_t)job->host[i].iterations,
-                                           .compute_s = (double)job->host[i].compute_ns / 1e9,
-                                           .wait_s = (double)job->host[i].wait_ns / 1e9};
-        memcpy(host[i].host, job->host[i].host, sizeof(host[i].host));
-    }
-    return lbd_store_put_job(c->store, &row);
-}
-
 void lbd_controller_keep(struct lbd_controller *c, struct lbd_decisions *decisions)
 {
     c->decisions = decisions;
@@ -445,7 +348,7 @@ uint64_t lbd_controller_job(struct lbd_controller *c, uint32_t index, const stru
         return 0;
     h->last_seq = job->seq;
     lbd_finished_add(&c->finished, job);
-    return put_job(c, h, job);
+    return lbd_record_job(c->store, h, job);
 }
 
 const struct lbd_running *lbd_controller_running(struct lbd_controller *c)

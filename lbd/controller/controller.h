@@ -24,7 +24,8 @@ struct lbd_controller_settings {
     const char *listen_address;
     uint16_t listen_port;
     struct lbp_index_weights weights;
-    int64_t keep_raw_s, max_bytes;
+    int64_t max_bytes;
+    struct lbd_keep_settings keep;
     bool verify_address;
     int64_t load_interval_ns; /* between the nodes' samples, as configured */
 };

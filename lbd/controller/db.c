@@ -3,10 +3,12 @@
 #include "lbd/controller/db.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lbd/controller/db_impl.h"
 #include "lbd/controller/migrations.h"
@@ -52,7 +54,7 @@ int lbd_db_execute(struct lbd_db *db, const char *sql)
     return lbd_db_errno(sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL));
 }
 
-static int read_pragma(struct lbd_db *db, const char *sql, int64_t *ret)
+int lbd_db_pragma(struct lbd_db *db, const char *sql, int64_t *ret)
 {
     sqlite3_stmt *st = NULL;
     int rc = sqlite3_prepare_v2(db->sqlite, sql, -1, &st, NULL);
@@ -87,10 +89,10 @@ static int migrate_one(struct lbd_db *db, size_t i)
 static int migrate(struct lbd_db *db, const char *path, struct lbx_error *err)
 {
     int64_t version = 0, application = 0;
-    int rc = read_pragma(db, "PRAGMA user_version", &version);
+    int rc = lbd_db_pragma(db, "PRAGMA user_version", &version);
 
     if (rc == 0)
-        rc = read_pragma(db, "PRAGMA application_id", &application);
+        rc = lbd_db_pragma(db, "PRAGMA application_id", &application);
     if (rc < 0)
         return rc;
     if (application != APPLICATION_ID && (application != 0 || version != 0))
@@ -114,12 +116,13 @@ static int set_up(struct lbd_db *db, int64_t max_bytes)
 {
     char sql[512];
 
-    snprintf(sql, sizeof(sql),
-             "PRAGMA locking_mode = EXCLUSIVE; PRAGMA auto_vacuum = INCREMENTAL;"
-             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
-             "PRAGMA cache_size = -512; PRAGMA journal_size_limit = 4194304;"
-             "PRAGMA trusted_schema = OFF; PRAGMA max_page_count = %" PRId64,
-             max_bytes / PAGE_BYTES);
+    snprintf(
+        sql, sizeof(sql),
+        "PRAGMA locking_mode = EXCLUSIVE; PRAGMA auto_vacuum = INCREMENTAL;"
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
+        "PRAGMA cache_size = -512; PRAGMA journal_size_limit = 4194304;"
+        "PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON; PRAGMA max_page_count = %" PRId64,
+        max_bytes / PAGE_BYTES);
     return lbd_db_execute(db, sql);
 }
 
@@ -142,6 +145,15 @@ static int set_up_all(struct lbd_db *db, const char *path, int64_t max_bytes, st
     return rc == 0 ? prepare(db) : rc;
 }
 
+/* A new file is not for everybody; what fails here is told by opening. */
+static void make_file(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+
+    if (fd >= 0)
+        close(fd);
+}
+
 int lbd_db_open(const char *path, int64_t max_bytes, struct lbd_db **ret_db, struct lbx_error *err)
 {
     struct lbd_db *db = calloc(1, sizeof(*db));
@@ -150,6 +162,7 @@ int lbd_db_open(const char *path, int64_t max_bytes, struct lbd_db **ret_db, str
 
     if (!db)
         return lbx_error_set(err, -ENOMEM, "out of memory");
+    make_file(path);
     rc = lbd_db_errno(sqlite3_open_v2(path, &db->sqlite,
                                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
                                           SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,

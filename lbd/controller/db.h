@@ -109,8 +109,60 @@ int lbd_db_read_jobs(struct lbd_db *db, int64_t from_s, int64_t to_s, size_t max
 int lbd_db_read_job(struct lbd_db *db, uint32_t jobid, size_t max, struct lbd_db_job *ret_job,
                     size_t *ret_n) __attribute__((warn_unused_result));
 
-/* Delete raw rows older than before_s, at most n of them, and give a few free pages back.  A transaction of its own. */
-int lbd_db_purge(struct lbd_db *db, int64_t before_s, int n) __attribute__((warn_unused_result));
+/* Tables with rows that become old. */
+enum lbd_table {
+    LBD_T_RAW,
+    LBD_T_5M,
+    LBD_T_1H,
+    LBD_T_BENCHMARK,
+    LBD_T_JOB,
+    LBD_T_EVENT,
+    LBD_TABLES
+};
+
+/* Delete rows of a time before before_s, the oldest first, at most n of them.  A transaction of its own. */
+int lbd_db_purge(struct lbd_db *db, enum lbd_table table, int64_t before_s, int n, int *ret_deleted)
+    __attribute__((warn_unused_result));
+
+/* Give a few free pages back to the file system.  *ret_more: there are others. */
+int lbd_db_shrink(struct lbd_db *db, bool *ret_more) __attribute__((warn_unused_result));
+
+/* What the means of one host are made of. */
+#define LBD_DB_VALUES \
+    9 /* core_speed, capacity, busy, external, steal, pressure, running, users, tasks */
+struct lbd_db_sum {
+    int64_t reports;
+    int64_t value[LBD_DB_VALUES]; /* thousandths times reports */
+};
+
+/* Hand rows with keys from first to below end to on_row, in order, at most n; it may stop by returning false. */
+int lbd_db_each(struct lbd_db *db, enum lbd_resolution table, int64_t first, int64_t end, int n,
+                bool (*on_row)(void *data, int64_t key, const struct lbd_db_sum *row), void *data,
+                int *ret_n) __attribute__((warn_unused_result));
+
+/* Put means of the time from at_s on, of the hosts with reports: sum[id], id below n.  A transaction of its own. */
+int lbd_db_put_means(struct lbd_db *db, enum lbd_resolution table, int64_t at_s,
+                     const struct lbd_db_sum *sum, size_t n) __attribute__((warn_unused_result));
+
+/* The first row's second, and the last one's before before_s; -1 where there is none. */
+int lbd_db_span(struct lbd_db *db, enum lbd_resolution table, int64_t before_s,
+                int64_t *ret_first_s, int64_t *ret_last_s) __attribute__((warn_unused_result));
+
+/*
+ * A copy, in small steps while the database goes on being written, by the same connection: from another it would begin anew
+ * at each commit.  The file is there under its name only when it is whole and on disk.
+ */
+struct lbd_backup;
+int lbd_backup_start(struct lbd_db *db, const char *path, struct lbx_error *err,
+                     struct lbd_backup **ret_backup) __attribute__((warn_unused_result));
+/* Returns 1 for more, 0 when it is done, or what went wrong; after the last two only lbd_backup_end is left. */
+int lbd_backup_step(struct lbd_backup *b, struct lbx_error *err)
+    __attribute__((warn_unused_result));
+void lbd_backup_end(struct lbd_backup *b); /* before the database is closed; NULL is fine */
+
+/* A compact copy that a reader needs no right to write beside, put in place of the one before.  Mode 0640. */
+int lbd_db_snapshot(struct lbd_db *db, const char *path, struct lbx_error *err)
+    __attribute__((warn_unused_result));
 
 /* The text of the last failure, borrowed until the next call. */
 const char *lbd_db_reason(const struct lbd_db *db);

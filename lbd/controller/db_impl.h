@@ -29,7 +29,22 @@ enum lbd_statement {
     S_READ_JOBS,
     S_READ_JOB,
     S_READ_JOB_HOSTS,
-    S_PURGE_RAW,
+    S_EACH_RAW,
+    S_EACH_5M,
+    S_MEANS_5M,
+    S_MEANS_1H,
+    S_FIRST_RAW,
+    S_FIRST_5M,
+    S_FIRST_1H,
+    S_LAST_RAW,
+    S_LAST_5M,
+    S_LAST_1H,
+    S_PURGE_RAW, /* in the order of enum lbd_table */
+    S_PURGE_5M,
+    S_PURGE_1H,
+    S_PURGE_BENCHMARK,
+    S_PURGE_JOB,
+    S_PURGE_EVENT,
     STATEMENTS
 };
 
@@ -44,6 +59,10 @@ struct lbd_db {
 int lbd_db_errno(int rc);
 
 int lbd_db_execute(struct lbd_db *db, const char *sql) __attribute__((warn_unused_result));
+
+/* The first number that it answers. */
+int lbd_db_pragma(struct lbd_db *db, const char *sql, int64_t *ret)
+    __attribute__((warn_unused_result));
 
 /* Run a statement whose values are bound, and make it ready for the next time; ret_first may be NULL. */
 int lbd_db_run(struct lbd_db *db, enum lbd_statement which, int64_t *ret_first)

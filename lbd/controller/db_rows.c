@@ -7,7 +7,6 @@
 
 #include "lbd/controller/db_impl.h"
 
-#define VACUUM_PAGES 64   /* given back at a time, so that nothing waits long */
 #define BENCH_DIFFERS_S 5 /* the same benchmark's time differs so much from report to report */
 
 static const char sql_load[] =
@@ -244,19 +243,4 @@ int lbd_db_put_job(struct lbd_db *db, const struct lbd_db_job *job, int64_t *ret
     if (rc == 0)
         *ret_id = id;
     return rc;
-}
-
-int lbd_db_purge(struct lbd_db *db, int64_t before_s, int n)
-{
-    char sql[64];
-    int rc;
-
-    sqlite3_bind_int64(db->statement[S_PURGE_RAW], 1,
-                       before_s > 0 ? before_s << LBD_DB_HOST_BITS : 0);
-    sqlite3_bind_int(db->statement[S_PURGE_RAW], 2, n);
-    rc = lbd_db_run(db, S_PURGE_RAW, NULL);
-    if (rc < 0)
-        return rc;
-    snprintf(sql, sizeof(sql), "PRAGMA incremental_vacuum(%d)", VACUUM_PAGES);
-    return lbd_db_execute(db, sql);
 }

@@ -14,6 +14,12 @@
     " ended, load_balance, efficiency, compute_ms, wait_ms, overhead_ms, saved_ms,"          \
     " moved_bytes, moves, predicted_ms, balance_before FROM job"
 
+#define RANGE " WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
+/* Tables of reports are in order of time by their key, the others by an index. */
+#define PURGE(table, key, bound, order)                                                  \
+    "DELETE FROM " table " WHERE " key " IN (SELECT " key " FROM " table " WHERE " order \
+    " < " bound " ORDER BY " order " LIMIT ?2)"
+
 const char *const lbd_db_sql[STATEMENTS] = {
     [S_BEGIN] = "BEGIN IMMEDIATE",
     [S_COMMIT] = "COMMIT",
@@ -44,6 +50,22 @@ const char *const lbd_db_sql[STATEMENTS] = {
     [S_READ_JOB_HOSTS] = "SELECT h.name, j.share, j.iterations, j.compute_ms, j.wait_ms"
                          " FROM job_host j JOIN host h ON h.id = j.host_id WHERE j.job_id = ?"
                          " ORDER BY j.share DESC, h.name",
-    [S_PURGE_RAW] = "DELETE FROM report_raw WHERE key IN"
-                    " (SELECT key FROM report_raw WHERE key < ? ORDER BY key LIMIT ?)",
+    [S_EACH_RAW] = "SELECT key, 1, core_speed, capacity, busy, external, steal, pressure,"
+                   " running * 1000, users * 1000, tasks * 1000 FROM report_raw" RANGE,
+    [S_EACH_5M] = "SELECT key, reports, core_speed, capacity, busy, external, steal, pressure,"
+                  " running, users, tasks FROM report_5m" RANGE,
+    [S_MEANS_5M] = "INSERT OR REPLACE INTO report_5m VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+    [S_MEANS_1H] = "INSERT OR REPLACE INTO report_1h VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+    [S_FIRST_RAW] = "SELECT min(key) FROM report_raw",
+    [S_FIRST_5M] = "SELECT min(key) FROM report_5m",
+    [S_FIRST_1H] = "SELECT min(key) FROM report_1h",
+    [S_LAST_RAW] = "SELECT max(key) FROM report_raw WHERE key < ?",
+    [S_LAST_5M] = "SELECT max(key) FROM report_5m WHERE key < ?",
+    [S_LAST_1H] = "SELECT max(key) FROM report_1h WHERE key < ?",
+    [S_PURGE_RAW] = PURGE("report_raw", "key", "?1 << 20", "key"),
+    [S_PURGE_5M] = PURGE("report_5m", "key", "?1 << 20", "key"),
+    [S_PURGE_1H] = PURGE("report_1h", "key", "?1 << 20", "key"),
+    [S_PURGE_BENCHMARK] = PURGE("benchmark", "key", "?1 << 20", "key"),
+    [S_PURGE_JOB] = PURGE("job", "id", "?1", "ended"),
+    [S_PURGE_EVENT] = PURGE("event", "id", "?1", "at"),
 };

@@ -14,26 +14,24 @@
 
 #define STACK_BYTES (512 * 1024)
 
-/* Sleep until something is due: a question, a commit one interval after the first row that waits for it, or the end. */
+/* Sleep until something is due: a question, a commit one interval after the first row that waits for it, housekeeping, the end. */
 static bool wait_for_work(struct lbd_store *s, int64_t *commit_ns)
 {
     bool stop;
 
     pthread_mutex_lock(&s->lock);
     while (!s->stop && !s->asked) {
-        int64_t now_ns = lbx_clock_mono_ns();
+        int64_t now_ns = lbx_clock_mono_ns(), until_ns = s->keep_ns;
         struct timespec until;
 
         if (*commit_ns == 0 && (s->n > 0 || s->nbatch > 0))
             *commit_ns = now_ns + s->settings.commit_interval_ns;
-        if (*commit_ns != 0 && now_ns >= *commit_ns)
+        if (*commit_ns != 0 && *commit_ns < until_ns)
+            until_ns = *commit_ns;
+        if (now_ns >= until_ns)
             break;
-        if (*commit_ns == 0) {
-            pthread_cond_wait(&s->wake, &s->lock);
-            continue;
-        }
-        until.tv_sec = *commit_ns / LBX_NS_PER_S;
-        until.tv_nsec = *commit_ns % LBX_NS_PER_S;
+        until.tv_sec = until_ns / LBX_NS_PER_S;
+        until.tv_nsec = until_ns % LBX_NS_PER_S;
         pthread_cond_timedwait(&s->wake, &s->lock, &until);
     }
     stop = s->stop;
@@ -52,6 +50,8 @@ static void *run(void *data)
             commit_ns = 0;
             lbd_writer_work(s);
         }
+        if (lbx_clock_mono_ns() >= s->keep_ns)
+            lbd_writer_keep(s);
     }
     s->reopen_ns = 0;   /* the last try does not wait for its turn */
     lbd_writer_work(s); /* what came last */
@@ -89,6 +89,8 @@ int lbd_store_create(const struct lbd_store_settings *settings,
     s->on_commit = on_commit;
     s->data = data;
     s->next_ticket = 1;
+    s->keep_ns = lbx_clock_mono_ns() + LBX_NS_PER_S; /* first the reports of those that wait */
+    lbd_keep_init(&s->keep);
     pthread_mutex_init(&s->lock, NULL);
     if (lbd_writer_open(s) && lbd_db_load(s->db, on_host, data) < 0)
         lbx_log(LBX_LOG_WARNING, "%s: hosts not read: %s", settings->path, lbd_db_reason(s->db));
@@ -114,6 +116,7 @@ void lbd_store_destroy(struct lbd_store *s)
     pthread_cond_signal(&s->wake);
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->thread, NULL);
+    lbd_keep_fini(&s->keep);
     lbd_db_close(s->db);
     while (s->asked) { /* as they came: cancelled */
         struct lbd_ask *a = s->asked;
@@ -220,10 +223,10 @@ uint64_t lbd_store_committed(struct lbd_store *s, uint64_t *ret_dropped)
     return ticket;
 }
 
-void lbd_store_set(struct lbd_store *s, int64_t keep_raw_s)
+void lbd_store_set(struct lbd_store *s, const struct lbd_keep_settings *keep)
 {
     pthread_mutex_lock(&s->lock);
-    s->settings.keep_raw_s = keep_raw_s;
+    s->settings.keep = *keep;
     pthread_mutex_unlock(&s->lock);
 }
 

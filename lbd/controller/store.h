@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "lbd/controller/db.h"
+#include "lbd/controller/keep.h"
 
 #define LBD_STORE_ROWS_MAX 8192 /* that may wait */
 #define LBD_STORE_ASKS_MAX 64   /* questions that may wait */
@@ -18,12 +19,19 @@
 
 struct lbd_store;
 
-enum lbd_store_op { LBD_OP_OPEN, LBD_OP_WRITE, LBD_OP_COMMIT, LBD_OP_MAINTAIN, LBD_OPS };
+enum lbd_store_op {
+    LBD_OP_OPEN,
+    LBD_OP_WRITE,
+    LBD_OP_COMMIT,
+    LBD_OP_MAINTAIN,
+    LBD_OP_READ,
+    LBD_OPS
+};
 
 struct lbd_store_settings {
     char path[1024];
     int64_t max_bytes;
-    int64_t keep_raw_s;
+    struct lbd_keep_settings keep;
     int64_t commit_interval_ns;
 };
 
@@ -37,6 +45,10 @@ struct lbd_store_stats {
     uint64_t
         write_counts[LBD_STORE_BUCKETS]; /* not cumulative; bounds of the catalogue's "seconds" */
     double write_sum_s;
+    int64_t backup_s, snapshot_s,
+        means_s; /* when the newest was made, until when there are means; 0: none */
+    char keep_reason
+        [LBX_ERROR_TEXT_MAX]; /* why the last backup or snapshot could not be written; "" */
 };
 
 /*
@@ -101,7 +113,7 @@ void lbd_ask_destroy(struct lbd_ask *ask); /* allocated by malloc; NULL is fine 
 /* The last ticket on disk; *ret_dropped counts rows that never will be, though tickets behind them are. */
 uint64_t lbd_store_committed(struct lbd_store *s, uint64_t *ret_dropped);
 
-void lbd_store_set(struct lbd_store *s, int64_t keep_raw_s);
+void lbd_store_set(struct lbd_store *s, const struct lbd_keep_settings *keep);
 void lbd_store_stats(struct lbd_store *s, struct lbd_store_stats *ret);
 
 #endif

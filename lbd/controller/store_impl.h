@@ -54,7 +54,8 @@ struct lbd_store {
     struct lbd_row *batch; /* [nbatch] being written, kept until they are */
     size_t nbatch, batch_size;
     uint64_t batch_ticket;
-    int64_t reopen_ns, purge_ns;
+    int64_t reopen_ns, keep_ns; /* when to try next */
+    struct lbd_keep keep;
     bool for_good; /* a newer file: never touched */
 };
 
@@ -66,6 +67,12 @@ void lbd_store_read(struct lbd_store *s);
 
 /* Free what rows own. */
 void lbd_rows_free(struct lbd_row *row, size_t n);
+
+/* What went wrong: counted, rolled back; a damaged file is set aside, a full one given room. */
+void lbd_writer_fail(struct lbd_store *s, int rc, enum lbd_store_op op);
+
+/* Housekeeping for a few milliseconds; sets when to come again. */
+void lbd_writer_keep(struct lbd_store *s);
 
 /* Write what waits, as far as the database lets us. */
 void lbd_writer_work(struct lbd_store *s);

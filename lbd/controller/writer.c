@@ -9,10 +9,13 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "lbd/controller/rollup.h"
 #include "lbd/controller/store_impl.h"
 
-#define PURGE_INTERVAL_NS (20 * LBX_NS_PER_S)
-#define PURGE_ROWS 4000
+#define ROOM_ROWS 4000                     /* deleted at a time where the file is full */
+#define KEEP_NS (10 * LBX_NS_PER_MS)       /* of housekeeping at a time */
+#define KEEP_SOON_NS (100 * LBX_NS_PER_MS) /* while there is more of it */
+#define KEEP_LATER_NS (5 * LBX_NS_PER_S)
 #define REOPEN_NS (5 * LBX_NS_PER_S)
 
 static const double write_bounds_s[LBD_STORE_BUCKETS - 1] = {.001, .005, .02, .1, .5, 2, 10};
@@ -21,7 +24,8 @@ static void count_error(struct lbd_store *s, enum lbd_store_op op, const char *r
 {
     pthread_mutex_lock(&s->lock);
     s->stats.errors[op]++;
-    snprintf(s->stats.reason, sizeof(s->stats.reason), "%s", reason);
+    if (reason[0])
+        snprintf(s->stats.reason, sizeof(s->stats.reason), "%s", reason);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -54,6 +58,7 @@ static void set_aside(struct lbd_store *s)
 
 static void close_db(struct lbd_store *s)
 {
+    lbd_keep_reset(&s->keep); /* first: a backup reads from it */
     lbd_db_close(s->db);
     s->db = NULL;
     set_open(s, false);
@@ -135,8 +140,10 @@ static int write_row(struct lbd_store *s, const struct lbd_row *row)
         rc = find_id(s, row->index, &id);
     if (rc < 0)
         return rc;
-    if (row->kind == ROW_REPORT)
+    if (row->kind == ROW_REPORT) {
+        lbd_keep_note(&s->keep, row->at_s);
         return lbd_db_put_report(s->db, id, row->at_s, &row->u.report);
+    }
     if (row->kind == ROW_JOB)
         return lbd_db_put_job(s->db, row->u.job, &id);
     return lbd_db_put_event(s->db, row->at_s, id, row->u.event.what, row->u.event.detail);
@@ -236,7 +243,19 @@ static void note_commit(struct lbd_store *s, int64_t took_ns)
     s->nbatch = 0;
 }
 
-static void on_failure(struct lbd_store *s, int rc, enum lbd_store_op op)
+/* The oldest rows make room where the limit is our own, raw ones first; on a full disk this fails like the rest. */
+static void make_room(struct lbd_store *s)
+{
+    int deleted = 0;
+
+    for (int table = LBD_T_RAW; table < LBD_TABLES && deleted == 0; table++)
+        if (lbd_db_purge(s->db, (enum lbd_table)table, INT64_C(1) << 42, ROOM_ROWS, &deleted) < 0) {
+            lbd_db_rollback(s->db);
+            break;
+        }
+}
+
+void lbd_writer_fail(struct lbd_store *s, int rc, enum lbd_store_op op)
 {
     char reason[LBX_ERROR_TEXT_MAX];
     bool first;
@@ -258,26 +277,40 @@ static void on_failure(struct lbd_store *s, int rc, enum lbd_store_op op)
             lbd_store_put_event(s, UINT32_MAX, lbx_clock_wall_ns() / LBX_NS_PER_S, "database_reset",
                                 reason);
     } else if (rc == -ENOSPC) {
-        /* the oldest raw rows make room where the limit is our own; on a full disk this fails like the rest */
-        if (lbd_db_purge(s->db, INT64_C(1) << 40, PURGE_ROWS) < 0)
-            lbd_db_rollback(s->db);
+        make_room(s);
     }
 }
 
-static void purge(struct lbd_store *s)
+static void note_keep(struct lbd_store *s)
 {
-    int64_t now_ns = lbx_clock_mono_ns(), keep_s;
-    int rc;
-
-    if (now_ns < s->purge_ns)
-        return;
-    s->purge_ns = now_ns + PURGE_INTERVAL_NS;
     pthread_mutex_lock(&s->lock);
-    keep_s = s->settings.keep_raw_s;
+    s->stats.backup_s = s->keep.backup_done_s;
+    s->stats.snapshot_s = s->keep.snapshot_done_s;
+    s->stats.means_s = lbd_rollup_done_s(&s->keep.five);
+    memcpy(s->stats.keep_reason, s->keep.why, sizeof(s->stats.keep_reason));
     pthread_mutex_unlock(&s->lock);
-    rc = lbd_db_purge(s->db, lbx_clock_wall_ns() / LBX_NS_PER_S - keep_s, PURGE_ROWS);
-    if (rc < 0)
-        on_failure(s, rc, LBD_OP_MAINTAIN);
+}
+
+void lbd_writer_keep(struct lbd_store *s)
+{
+    int64_t start_ns = lbx_clock_mono_ns();
+    struct lbd_keep_settings settings;
+    int rc = s->db ? 1 : 0;
+
+    pthread_mutex_lock(&s->lock);
+    settings = s->settings.keep;
+    pthread_mutex_unlock(&s->lock);
+    while (rc == 1 && lbx_clock_mono_ns() - start_ns < KEEP_NS)
+        rc = lbd_keep_step(&s->keep, s->db, &settings, lbx_clock_wall_ns() / LBX_NS_PER_S);
+    if (rc < 0 &&
+        s->keep.copy_failed) { /* a copy that could not be written: the database goes on */
+        lbx_log(LBX_LOG_ERROR, "copy of the database: %s", s->keep.why);
+        count_error(s, LBD_OP_MAINTAIN, "");
+    } else if (rc < 0) {
+        lbd_writer_fail(s, rc, LBD_OP_MAINTAIN);
+    }
+    note_keep(s);
+    s->keep_ns = lbx_clock_mono_ns() + (rc == 1 ? KEEP_SOON_NS : KEEP_LATER_NS);
 }
 
 void lbd_writer_work(struct lbd_store *s)
@@ -293,11 +326,10 @@ void lbd_writer_work(struct lbd_store *s)
         start_ns = lbx_clock_mono_ns();
         rc = write_batch(s, &op);
         if (rc < 0) {
-            on_failure(s, rc, op);
+            lbd_writer_fail(s, rc, op);
             return;
         }
         note_commit(s, lbx_clock_mono_ns() - start_ns);
         s->on_commit(s->data);
     }
-    purge(s);
 }

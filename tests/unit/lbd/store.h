@@ -82,9 +82,10 @@ static inline void wait_for(struct lbd_store *store, uint64_t ticket)
 static inline struct lbd_store_settings settings_of(int64_t max_bytes)
 {
     struct lbd_store_settings settings = {.max_bytes = max_bytes,
-                                          .keep_raw_s = INT64_C(1) << 33,
                                           .commit_interval_ns = LBX_NS_PER_MS};
 
+    for (int i = 0; i < LBD_TABLES; i++)
+        settings.keep.keep_s[i] = INT64_C(1) << 33;
     snprintf(settings.path, sizeof(settings.path), "%s", path);
     return settings;
 }

@@ -85,18 +85,21 @@ END_TEST
 
 START_TEST(everything_is_read)
 {
-    ck_assert_msg(read_text("policy = \"liu,report\"\nmode = opt-out\nplacement = weights\n"
-                            "lbctl_users = {\"root\", \"12345\"}\n"
-                            "partition \"debug\" { policy = none placement = off }\n"
-                            "partition long { mode = opt-in }\n"
-                            "account physics { policy = \"auto,period=1s\" }\n"
-                            "limits { policies = {auto, none} least_period = 50ms\n"
-                            "  least_chunk = 1ms trace = false }\n"
-                            "probe { load_interval = 1m benchmark_interval = 2h jitter = .5 }\n"
-                            "index { scale = 10 user = 1 terminal = 2 task = 3 }\n"
-                            "retention { raw = 2d five_minutes = 10d hours = 1y size = 400M }\n"
-                            "controller { verify_address = false }\n") == 0,
-                  "%s", err.text);
+    ck_assert_msg(
+        read_text("policy = \"liu,report\"\nmode = opt-out\nplacement = weights\n"
+                  "lbctl_users = {\"root\", \"12345\"}\n"
+                  "partition \"debug\" { policy = none placement = off }\n"
+                  "partition long { mode = opt-in }\n"
+                  "account physics { policy = \"auto,period=1s\" }\n"
+                  "limits { policies = {auto, none} least_period = 50ms\n"
+                  "  least_chunk = 1ms trace = false }\n"
+                  "probe { load_interval = 1m benchmark_interval = 2h jitter = .5 }\n"
+                  "index { scale = 10 user = 1 terminal = 2 task = 3 }\n"
+                  "retention { raw = 2d five_minutes = 10d hours = 1y size = 400M jobs = 3d }\n"
+                  "database { backup = \"/b\" backup_hour = 23 backups = 7\n"
+                  "  snapshot = off snapshot_interval = 10m }\n"
+                  "controller { verify_address = false }\n") == 0,
+        "%s", err.text);
     ck_assert_str_eq(conf.policy, "liu,report");
     ck_assert_int_eq(conf.mode, LBX_MODE_OPT_OUT);
     ck_assert_int_eq(conf.placement, LBX_PLACE_WEIGHTS);
@@ -123,6 +126,12 @@ START_TEST(everything_is_read)
     ck_assert_double_eq(conf.index_task, 3);
     ck_assert_int_eq(conf.keep_1h_ns, 365 * 86400 * LBX_NS_PER_S);
     ck_assert_int_eq(conf.database_bytes_max, 400 << 20);
+    ck_assert_int_eq(conf.keep_jobs_ns, 3 * 86400 * LBX_NS_PER_S);
+    ck_assert_str_eq(conf.backup, "/b");
+    ck_assert_int_eq(conf.backup_hour, 23);
+    ck_assert_int_eq(conf.backups, 7);
+    ck_assert_str_eq(conf.snapshot, "off");
+    ck_assert_int_eq(conf.snapshot_interval_ns, 600 * LBX_NS_PER_S);
     lbx_policyconf_fini(&conf);
 }
 END_TEST
@@ -146,6 +155,11 @@ START_TEST(mistakes_are_told_with_line_and_reason)
         {"index { task = nan }\n", 1, "at least"},
         {"index { task = heavy }\n", 1, "task"},
         {"retention { size = 3X }\n", 1, "400M"},
+        {"retention { jobs = soon }\n", 1, "30d"},
+        {"database {\n backup = here\n}\n", 2, "full path"},
+        {"database { snapshot = \"\" }\n", 1, "or off"},
+        {"database { backup_hour = 24 }\n", 1, "0 to 23"},
+        {"database { backups = 0 }\n", 1, "1 to 366"},
         {"lbctl_users = {nobody-of-that-name}\n", 1, "no user"},
         {"limits { policies = {auto, best} }\n", 1, "best"},
         {"partition a {\n policy = \"auto,perod=1s\"\n}\n", 2, "period"},

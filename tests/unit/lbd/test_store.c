@@ -97,9 +97,7 @@ static off_t size_of(const char *name)
 
 START_TEST(a_newer_file_is_refused_and_left_alone)
 {
-    struct lbd_store_settings settings = {.max_bytes = MAX_BYTES,
-                                          .keep_raw_s = INT64_C(1) << 33,
-                                          .commit_interval_ns = LBX_NS_PER_MS};
+    struct lbd_store_settings settings = settings_of(MAX_BYTES);
     struct lbd_store_stats stats;
     struct lbd_store *store;
     struct lbd_db *db = NULL;
@@ -117,7 +115,6 @@ START_TEST(a_newer_file_is_refused_and_left_alone)
                   "%s", err.text);
 
     /* the service goes on without it */
-    snprintf(settings.path, sizeof(settings.path), "%s", path);
     ck_assert_int_eq(lbd_store_create(&settings, NULL, on_nothing, NULL, &store), 0);
     lbd_store_put_event(store, UINT32_MAX, 1, "x", "y");
     lbd_store_stats(store, &stats);
@@ -160,12 +157,9 @@ static void on_commit(void *data)
 
 static struct lbd_store *start_store(int64_t max_bytes)
 {
-    struct lbd_store_settings settings = {.max_bytes = max_bytes,
-                                          .keep_raw_s = INT64_C(1) << 33,
-                                          .commit_interval_ns = LBX_NS_PER_MS};
+    struct lbd_store_settings settings = settings_of(max_bytes);
     struct lbd_store *store;
 
-    snprintf(settings.path, sizeof(settings.path), "%s", path);
     loaded = 0;
     ck_assert_int_eq(lbd_store_create(&settings, on_host, on_commit, NULL, &store), 0);
     return store;
@@ -321,6 +315,7 @@ START_TEST(old_rows_are_purged_in_steps)
     struct lbw_node_report r = a_report();
     struct lbd_db *db;
     int64_t id;
+    int deleted;
 
     ck_assert_int_eq(lbd_db_open(path, MAX_BYTES, &db, &err), 0);
     ck_assert_int_eq(lbd_db_begin(db), 0);
@@ -328,7 +323,7 @@ START_TEST(old_rows_are_purged_in_steps)
     for (int i = 0; i < 1000; i++)
         ck_assert_int_eq(lbd_db_put_report(db, id, 1000 + i, &r), 0);
     ck_assert_int_eq(lbd_db_commit(db), 0);
-    ck_assert_int_eq(lbd_db_purge(db, 1500, 100), 0);
+    ck_assert_int_eq(lbd_db_purge(db, LBD_T_RAW, 1500, 100, &deleted), 0);
     lbd_db_close(db);
     ck_assert_int_eq(query("SELECT count(*) FROM report_raw"), 900);
     ck_assert_int_eq(query("SELECT min(key) >> 20 FROM report_raw"), 1100);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An ended step as the database keeps it. */
+#ifndef LBD_CONTROLLER_RECORD_H
+#define LBD_CONTROLLER_RECORD_H
+
+#include "lbd/controller/controller.h"
+
+/* Put what a host has told; its end is stamped here.  Returns the store's ticket. */
+uint64_t lbd_record_job(struct lbd_store *store, const struct lbd_host *from,
+                        const struct lbw_job *job);
+
+#endif
