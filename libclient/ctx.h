@@ -46,6 +46,8 @@ struct lb_ctx {
     struct lbw_rank_msg *msg; /* scratch for one message; owned */
 
     int64_t test_chunk; /* LB_TEST_CHUNK: iterations in a chunk, 0: by time */
+    int64_t test_block; /* LB_TEST_BLOCK: elements in a block of a pipelined loop, 0: automatic */
+    int64_t test_delay_ns; /* LB_TEST_DELAY: CPU time that each of its messages costs more */
 
     /* Of closed loops, for the summary. */
     struct {

@@ -62,9 +62,9 @@ static struct lbc_worth find_worth(uint32_t tasks_here)
     return w;
 }
 
-static int64_t test_chunk(void)
+static int64_t test_number(const char *name)
 {
-    const char *text = getenv("LB_TEST_CHUNK");
+    const char *text = getenv(name);
     long long n = text ? atoll(text) : 0;
 
     return n > 0 ? n : 0;
@@ -208,7 +208,9 @@ static struct lb_ctx *init(const void *mpi_comm)
         return NULL;
     }
     ctx->pmix = pmix;
-    ctx->test_chunk = test_chunk();
+    ctx->test_chunk = test_number("LB_TEST_CHUNK");
+    ctx->test_block = test_number("LB_TEST_BLOCK");
+    ctx->test_delay_ns = test_number("LB_TEST_DELAY");
     if (size == 1) {
         ctx->report = has_word(getenv("LB_POLICY"), "report");
     } else if (!transport) {

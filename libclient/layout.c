@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "libclient/flow.h"
 #include "libclient/step.h"
 
 /* Parts of one exchange, growing. */
@@ -31,8 +32,8 @@ static struct lbx_span both(struct lbx_span a, struct lbx_span b)
                              a.last < b.last ? a.last : b.last};
 }
 
-/* The rows of a span, of all arrays. */
-static int add_span(const struct lb_loop *l, struct parts *p, int peer, bool out,
+/* The rows of a span, of all arrays, or of those whose rows do not flow. */
+static int add_span(const struct lb_loop *l, struct parts *p, int peer, bool out, bool all,
                     struct lbx_span span)
 {
     int64_t n = span.last - span.first;
@@ -52,7 +53,7 @@ static int add_span(const struct lb_loop *l, struct parts *p, int peer, bool out
         size_t row = l->rows[a].row_bytes;
         struct lbc_segment s = {l->rows[a].base + (size_t)span.first * row, (size_t)n * row};
 
-        if (s.bytes > 0)
+        if (s.bytes > 0 && (all || !l->rows[a].flows))
             p->part[p->n++] = (struct lbc_part){peer, out, s};
     }
     *(out ? &p->out : &p->in) += n;
@@ -65,9 +66,10 @@ static int add_moves(const struct lb_loop *l, struct parts *p, int peer, const i
                      const int64_t *new)
 {
     int me = l->ctx->rank;
-    int rc = add_span(l, p, peer, false, both(block_of(new, me), block_of(old, peer)));
+    int rc = add_span(l, p, peer, false, true, both(block_of(new, me), block_of(old, peer)));
 
-    return rc < 0 ? rc : add_span(l, p, peer, true, both(block_of(old, me), block_of(new, peer)));
+    return rc < 0 ? rc
+                  : add_span(l, p, peer, true, true, both(block_of(old, me), block_of(new, peer)));
 }
 
 /* What a rank with block `taker` needs of the rows of block `giver`: these are on one side of it, as blocks do not overlap. */
@@ -85,9 +87,10 @@ static struct lbx_span halo_rows(struct lbx_span taker, struct lbx_span giver, i
 static int add_halos(const struct lb_loop *l, struct parts *p, int peer, const int64_t *bound)
 {
     struct lbx_span mine = block_of(bound, l->ctx->rank), theirs = block_of(bound, peer);
-    int rc = add_span(l, p, peer, false, halo_rows(mine, theirs, l->step->halo));
+    bool after = theirs.first >= mine.last; /* what flows from before comes in the pass */
+    int rc = add_span(l, p, peer, false, after, halo_rows(mine, theirs, l->step->halo));
 
-    return rc < 0 ? rc : add_span(l, p, peer, true, halo_rows(theirs, mine, l->step->halo));
+    return rc < 0 ? rc : add_span(l, p, peer, true, !after, halo_rows(theirs, mine, l->step->halo));
 }
 
 static int make_exchange(const struct lb_loop *l, struct parts *p, struct lbc_exchange **ret)
@@ -104,6 +107,7 @@ static void disconnect(const struct lb_loop *l, struct lbc_layout *y)
     if (y->halos)
         l->ctx->transport->ops->exchange_destroy(l->ctx->transport, y->halos);
     y->moves = y->halos = NULL;
+    lbc_flow_disconnect(l, y);
 }
 
 int lbc_layout_connect(const struct lb_loop *l, struct lbc_layout *y,
@@ -113,7 +117,7 @@ int lbc_layout_connect(const struct lb_loop *l, struct lbc_layout *y,
     int rc = 0;
 
     if (!l->ctx || !l->ctx->transport)
-        return 0;
+        return lbc_flow_connect(l, y);
     for (int r = 0; r < l->ctx->size && rc == 0; r++) {
         if (r == l->ctx->rank)
             continue;
@@ -126,6 +130,8 @@ int lbc_layout_connect(const struct lb_loop *l, struct lbc_layout *y,
         rc = make_exchange(l, &moves, &y->moves);
     if (rc == 0)
         rc = make_exchange(l, &halos, &y->halos);
+    if (rc == 0)
+        rc = lbc_flow_connect(l, y);
     if (rc < 0)
         disconnect(l, y);
     y->in = moves.in;
@@ -161,9 +167,29 @@ void lbc_layout_destroy(const struct lb_loop *l, struct lbc_layout *y)
     free(y);
 }
 
+int lbc_layout_neighbour(const struct lb_loop *l, const struct lbc_layout *y, int side)
+{
+    struct lbx_span mine = lbc_layout_block(l, y);
+
+    for (int r = l->ctx->rank + side; r >= 0 && r < l->ctx->size && mine.first < mine.last;
+         r += side)
+        if (y->bound[r] < y->bound[r + 1])
+            return r;
+    return -1;
+}
+
+int lbc_layout_holders(const struct lb_loop *l, const struct lbc_layout *y)
+{
+    int n = 0;
+
+    for (int r = 0; r < l->ctx->size; r++)
+        n += y->bound[r] < y->bound[r + 1];
+    return n;
+}
+
 int64_t lbc_layout_hash(const struct lb_loop *l, const struct lbc_layout *y)
 {
-    uint64_t h = y->epoch;
+    uint64_t h = y->epoch ^ (uint64_t)y->block << 32;
 
     for (int r = 0; r <= l->ctx->size; r++) {
         h = (h ^ (uint64_t)y->bound[r]) * UINT64_C(0x9e3779b97f4a7c15);

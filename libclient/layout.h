@@ -17,6 +17,11 @@ struct lbc_layout {
     int64_t in, out;            /* iterations that come and go */
     int64_t nin, nout;          /* ranks that they come from and go to */
     int64_t *bound;             /* [size + 1], owned: rank r owns [bound[r], bound[r + 1]) */
+
+    /* Of a pipelined loop. */
+    int64_t block;                           /* elements; to be set before it is connected */
+    int64_t nblocks;                         /* of a pass here; 0: nothing is owned */
+    struct lbc_exchange **inflow, **outflow; /* [nblocks] owned; NULL: nothing flows */
 };
 
 /* A layout whose bounds are all 0, to be filled by the caller.  Returns NULL when out of memory. */
@@ -33,6 +38,12 @@ void lbc_layout_destroy(const struct lb_loop *l, struct lbc_layout *y); /* NULL 
 
 /* Block of this rank. */
 struct lbx_span lbc_layout_block(const struct lb_loop *l, const struct lbc_layout *y);
+
+/* The next rank that owns something, to the left (-1) or right (1) of this one, which does; else -1.  O(size). */
+int lbc_layout_neighbour(const struct lb_loop *l, const struct lbc_layout *y, int side);
+
+/* How many ranks own something.  O(size). */
+int lbc_layout_holders(const struct lb_loop *l, const struct lbc_layout *y);
 
 /* A number that tells layouts apart, 0 to INT64_MAX. */
 int64_t lbc_layout_hash(const struct lb_loop *l, const struct lbc_layout *y);

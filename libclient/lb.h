@@ -173,7 +173,62 @@ int lb_loop_stepped(lb_loop *l, int64_t halo);
  */
 int lb_loop_exchange(lb_loop *l);
 
-/* The rank that owns iteration i of a stepped loop; -1 for another loop or no such iteration. */
+/*
+ * Make the loop a pipelined one (DOACROSS): a stepped loop in whose steps iteration i needs what the iterations before it
+ * have computed in the same step.  Rows of `elements` elements are computed in blocks of some elements, so that the next
+ * rank can begin when the first block is done here.  Collective; call it after lb_loop_open, and then lb_loop_flow.
+ *
+ *     lb_loop_array(l, a, row_bytes);
+ *     lb_loop_doacross(l, 1, elements);
+ *     lb_loop_flow(l, a);
+ *     for (step = 0; step < steps; step++) {
+ *         lb_loop_exchange(l);
+ *         while (lb_loop_next_block(l, &first, &last, &from, &to))
+ *             for (i = first; i < last; i++)
+ *                 for (k = from; k < to; k++)
+ *                     work(a, i, k);              (element k of row i - 1 is that of this step, of row i + 1 the last one's)
+ *     }
+ *
+ * halo  >= 0: so many rows on both sides are needed, as in lb_loop_stepped; elements  >= 1
+ *
+ * All that is said of stepped loops holds, but that lb_loop_next_block takes the place of lb_loop_next, which returns 0.
+ *
+ * Returns 0, -EINVAL, -EBUSY (the loop has started, or is stepped), -ENOMEM.
+ */
+int lb_loop_doacross(lb_loop *l, int64_t halo, int64_t elements);
+
+/*
+ * Let the rows of an array of a pipelined loop flow: in a step elements [from, to) of the `halo` rows before the block come
+ * when the ranks before have computed them.  Of the rows after it lb_loop_exchange brings what the last step left.  Other
+ * arrays of the loop are exchanged as in a stepped one.  Collective; before the loop starts.
+ *
+ * base[in]  as given to lb_loop_array, with rows of a multiple of `elements` bytes
+ *
+ * Returns 0, -EINVAL (not so, or not a pipelined loop), -EBUSY (the loop has started).
+ */
+int lb_loop_flow(lb_loop *l, const void *base);
+
+/*
+ * The next part of a step: elements [from, to) of all rows [first, last) of this rank, in ascending order.  It waits for
+ * what flows here, and sends on what the part before has computed.
+ *
+ * Returns 1, or 0 when the step is over; 0 at once on a rank that owns nothing, and for other kinds of loops.
+ */
+int lb_loop_next_block(lb_loop *l, int64_t *first, int64_t *last, int64_t *from, int64_t *to);
+
+/*
+ * How many elements the parts of this step have (the last one may have fewer), the same on all ranks: chosen by what
+ * computing and messages take; it may change in lb_loop_exchange.  0 for other kinds of loops.
+ */
+int64_t lb_loop_block(const lb_loop *l);
+
+/*
+ * The next rank before (side -1) or after (1) this one in a stepped or pipelined loop that owns iterations: those that own
+ * none are passed over.  -1: there is none, or this rank owns none, or it is another kind of loop.
+ */
+int lb_loop_neighbour(const lb_loop *l, int side);
+
+/* The rank that owns iteration i of a stepped or pipelined loop; -1 for another loop or no such iteration. */
 int lb_loop_owner(const lb_loop *l, int64_t i);
 
 /*

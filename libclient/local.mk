@@ -14,6 +14,7 @@ libclient_la_SOURCES = \
 	libclient/ctx.c libclient/ctx.h \
 	libclient/exchange.c libclient/exchange.h \
 	libclient/incoming.c libclient/incoming.h \
+	libclient/flow.c libclient/flow.h \
 	libclient/init.c \
 	libclient/launch.c libclient/launch.h \
 	libclient/layout.c libclient/layout.h \

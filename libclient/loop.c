@@ -152,6 +152,7 @@ int lb_loop_array(lb_loop *l, void *base, size_t row_bytes)
     l->rows = rows;
     rows[l->nrows].base = base;
     rows[l->nrows].row_bytes = row_bytes;
+    rows[l->nrows].flows = false;
     rows[l->nrows].release =
         l->ctx && lbc_array_holds(l->ctx, base, bytes) && !is_shared(l, base, bytes);
     l->nrows++;

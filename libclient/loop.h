@@ -20,6 +20,7 @@ struct lbc_rows {
     char *base; /* borrowed */
     size_t row_bytes;
     bool release; /* rows that moved away are given back to the system */
+    bool flows;   /* in a pipelined loop */
 };
 
 enum lbc_state {

@@ -17,6 +17,7 @@
 
 #include "common/clock.h"
 #include "libclient/exchange.h"
+#include "libclient/flow.h"
 #include "libclient/incoming.h"
 #include "libclient/report.h"
 #include "libclient/step.h"
@@ -266,6 +267,8 @@ int lb_loop_next(lb_loop *l, int64_t *first, int64_t *last)
 
 void lbc_pass_abandon(struct lb_loop *l)
 {
+    if (l->step && l->step->elements > 0)
+        lbc_flow_abandon(l);
     l->executing = false;
     l->cur = l->window_last = 0;
     if (l->step)

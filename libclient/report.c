@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "libclient/step.h"
 
 #define DRY_AGAIN_NS (2 * LBX_NS_PER_S) /* a rank that waits is heard of all the same */
 #define GROWTH 8.0                      /* a new estimate is believed at once up to this factor */
@@ -20,7 +21,8 @@ void lbc_report_open(struct lb_loop *l)
     memcpy(open->name, l->name, sizeof(open->name));
     open->n = l->n;
     open->row_bytes = l->row_bytes;
-    open->kind = l->step ? LBW_STEPPED : LBW_DOALL;
+    open->kind = !l->step ? LBW_DOALL : l->step->elements > 0 ? LBW_DOACROSS : LBW_STEPPED;
+    open->pipelined = l->step ? l->step->elements : 0;
     if (l->owned.n > 0) {
         open->owned_first = l->owned.span[0].first;
         open->owned_last = l->owned.span[0].last;

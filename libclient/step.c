@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "libclient/array.h"
 #include "libclient/exchange.h"
+#include "libclient/flow.h"
 #include "libclient/report.h"
 
 #define PART_NS (200 * LBX_NS_PER_US) /* parts of a block are not timed finer */
@@ -35,7 +36,9 @@ static void reset(struct lb_loop *l)
     struct lbx_span b = block(l);
     int64_t n = b.last - b.first, parts = LBC_STEP_PARTS;
 
-    if (l->iteration_wall_ns > 0 && l->iteration_wall_ns * (double)n < (double)parts * PART_NS)
+    if (s->elements > 0)
+        parts = 1;
+    else if (l->iteration_wall_ns > 0 && l->iteration_wall_ns * (double)n < (double)parts * PART_NS)
         parts = 1 + (int64_t)(l->iteration_wall_ns * (double)n / PART_NS);
     s->nparts = parts < n ? parts : n;
     for (int64_t i = 0; i < s->nparts; i++) {
@@ -48,9 +51,10 @@ static void reset(struct lb_loop *l)
     }
     s->steps = s->wall_ns = s->cpu_ns = s->wait_ns = 0;
     s->move_bytes = s->move_wall_ns = s->move_cpu_ns = 0;
+    s->send = s->recv = (struct lbc_cost){0};
 }
 
-int lb_loop_stepped(lb_loop *l, int64_t halo)
+int lbc_step_create(struct lb_loop *l, int64_t halo, int64_t elements)
 {
     struct lb_ctx *ctx;
     struct lbc_step *s;
@@ -70,11 +74,19 @@ int lb_loop_stepped(lb_loop *l, int64_t halo)
     }
     lbc_loop_bounds(l->n, ctx ? ctx->size : 1, ctx ? ctx->weight : NULL, s->layout->bound);
     s->halo = halo;
+    s->elements = elements;
     s->interval = 1;
     s->asking = ctx && ctx->balanced && ctx->transport && ctx->size > 1;
     l->step = s;
+    if (elements > 0)
+        s->layout->block = lbc_flow_block(l, 0);
     reset(l);
     return 0;
+}
+
+int lb_loop_stepped(lb_loop *l, int64_t halo)
+{
+    return lbc_step_create(l, halo, 0);
 }
 
 void lbc_step_fini(struct lb_loop *l)
@@ -127,8 +139,7 @@ static void start(struct lb_loop *l)
         lbc_ctx_fail(ctx);
 }
 
-/* The program is back with a part. */
-static void account(struct lb_loop *l)
+void lbc_step_account(struct lb_loop *l)
 {
     struct lbc_step *s = l->step;
     struct lbw_sample *sample = &s->sample[s->part - 1];
@@ -151,26 +162,38 @@ static void account(struct lb_loop *l)
     l->executing = false;
 }
 
+void lbc_step_begin(struct lb_loop *l)
+{
+    struct lbc_step *s = l->step;
+
+    start(l);
+    l->pass++;
+    l->state = LBC_RUNNING;
+    s->part = 0;
+    s->begun_ns = lbx_clock_mono_ns();
+    s->begun_cpu_ns = lbx_clock_process_cpu_ns();
+}
+
+int lbc_step_end(struct lb_loop *l)
+{
+    l->state = LBC_IDLE;
+    l->total.passes++;
+    l->step->steps++;
+    return 0;
+}
+
 int lbc_step_next(struct lb_loop *l, int64_t *first, int64_t *last)
 {
     struct lbc_step *s = l->step;
 
     if (l->executing)
-        account(l);
-    if (l->state == LBC_IDLE) {
-        start(l);
-        l->pass++;
-        l->state = LBC_RUNNING;
-        s->part = 0;
-        s->begun_ns = lbx_clock_mono_ns();
-        s->begun_cpu_ns = lbx_clock_process_cpu_ns();
-    }
-    if (s->part == s->nparts) {
-        l->state = LBC_IDLE;
-        l->total.passes++;
-        s->steps++;
+        lbc_step_account(l);
+    if (s->elements > 0) /* lb_loop_next_block is what runs a pipelined loop */
         return 0;
-    }
+    if (l->state == LBC_IDLE)
+        lbc_step_begin(l);
+    if (s->part == s->nparts)
+        return lbc_step_end(l);
     l->cur = s->sample[s->part].first;
     l->window_last = s->sample[s->part].last;
     l->strip = l->ctx && l->ctx->test_chunk > 0 ? l->ctx->test_chunk : l->window_last - l->cur;
@@ -195,6 +218,11 @@ void lbc_step_told(struct lb_loop *l, const struct lbw_layout *m)
         return;
     for (uint32_t r = 0; r < m->nranks; r++)
         y->bound[r + 1] = at += m->count[r];
+    y->block = m->block;
+    if (s->elements > 0 && (m->block < 1 || m->block > s->elements))
+        at = -1;
+    else if (s->elements > 0)
+        y->block = lbc_flow_block(l, m->block);
     if (at == l->n)
         rc = lbc_layout_connect(l, y, s->layout);
     if (rc < 0)
@@ -203,8 +231,7 @@ void lbc_step_told(struct lb_loop *l, const struct lbw_layout *m)
         s->next = y;
 }
 
-/* Wait for an exchange that was started (NULL: for the least).  Returns 0 or -EIO. */
-static int finish(struct lb_loop *l, struct lbc_exchange *e)
+int lbc_step_finish(struct lb_loop *l, struct lbc_exchange *e)
 {
     int64_t since_ns = lbx_clock_mono_ns();
     struct lb_ctx *ctx = l->ctx;
@@ -231,7 +258,32 @@ static int exchange(struct lb_loop *l, struct lbc_exchange *e)
         return 0;
     if (ctx->transport->ops->exchange_start(ctx->transport, e) < 0)
         lbc_ctx_fail(ctx);
-    return finish(l, e);
+    return lbc_step_finish(l, e);
+}
+
+/*
+ * The time between blocks counts as the rank's own, see flow.c; what of it is the messages' is taken off again.
+ * ret_ns[out]  a message in elapsed time as computing is: on a host that gives half a core twice what it was; -1 unknown
+ */
+static void take_off_flow(struct lb_loop *l, int64_t *ret_ns)
+{
+    struct lbc_step *s = l->step;
+    int64_t cost_ns = lbc_flow_cost_ns(l);
+    double stretch = s->cpu_ns > 0 ? (double)s->wall_ns / (double)s->cpu_ns : 1, off;
+
+    if (cost_ns < 0)
+        return;
+    off = (double)cost_ns * (double)s->layout->nblocks * (double)s->steps;
+    if (off > (double)s->cpu_ns / 2)
+        off = (double)s->cpu_ns / 2;
+    if (stretch < 1)
+        stretch = 1;
+    *ret_ns = (int64_t)((double)cost_ns * stretch);
+    s->cpu_ns -= (int64_t)off;
+    s->sample[0].cpu_ns = s->cpu_ns;
+    off *= stretch;
+    s->wall_ns -= (int64_t)(off < (double)s->wall_ns / 2 ? off : (double)s->wall_ns / 2);
+    s->sample[0].wall_ns = s->wall_ns;
 }
 
 static void report(struct lb_loop *l, int64_t now_ns)
@@ -240,7 +292,10 @@ static void report(struct lb_loop *l, int64_t now_ns)
     struct lbc_step *s = l->step;
     struct lbw_step *m = &ctx->msg->u.step;
     struct lbx_span b = block(l);
+    int64_t shift_ns = -1;
 
+    if (s->elements > 0)
+        take_off_flow(l, &shift_ns);
     ctx->msg->type = LBW_STEP;
     *m = (struct lbw_step){
         .loop = l->number,
@@ -255,6 +310,8 @@ static void report(struct lb_loop *l, int64_t now_ns)
         .move_bytes = s->move_bytes,
         .move_wall_ns = s->move_wall_ns,
         .move_cpu_ns = s->move_cpu_ns,
+        .shift_elements = shift_ns < 0 ? -1 : s->layout->block,
+        .shift_ns = shift_ns < 0 ? 0 : shift_ns,
         .nsamples = (size_t)s->nparts,
     };
     for (size_t i = 0; i < m->nsamples; i++) {
@@ -365,7 +422,7 @@ static int ask(struct lb_loop *l)
     if (ctx->transport->ops->least_start(ctx->transport, s->vote, sizeof(vote) / sizeof(vote[0])) <
         0)
         lbc_ctx_fail(ctx);
-    if (finish(l, NULL) < 0)
+    if (lbc_step_finish(l, NULL) < 0)
         return -EIO;
     s->interval = s->vote[3];
     s->agree_at = s->exchanges + s->interval;

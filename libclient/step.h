@@ -20,6 +20,11 @@
 
 #define LBC_STEP_PARTS 8 /* of a block that are timed apart, at most */
 
+/* What messages cost in the mean; those that took much longer than others are left out: the rank was stopped in them. */
+struct lbc_cost {
+    int64_t least_ns, sum_ns, n;
+};
+
 struct lbc_step {
     int64_t halo;
     struct lbc_layout *layout; /* in force; made in the first exchange or pass */
@@ -28,6 +33,11 @@ struct lbc_step {
     int64_t exchanges, agree_at, interval;
     int64_t vote[5];      /* while the ranks take the least */
     int64_t part, nparts; /* of the block: the next to hand out */
+
+    /* Of a pipelined loop. */
+    int64_t elements;           /* of a row; 0: not pipelined */
+    int64_t at, sent;           /* blocks handed out in this pass; of them, those sent and taken */
+    struct lbc_cost send, recv; /* of a block's values, without waiting, since the last report */
 
     /* Since the last report. */
     int64_t steps, wall_ns, cpu_ns, wait_ns;
@@ -38,6 +48,17 @@ struct lbc_step {
     int64_t ended_ns;               /* of the last exchange; 0: none yet */
     double step_ns;                 /* from exchange to exchange, smoothed */
 };
+
+/* Make the loop a stepped one; elements: 0, or those of a row of a pipelined one.  As lb_loop_stepped. */
+int lbc_step_create(struct lb_loop *l, int64_t halo, int64_t elements);
+
+/* A pass begins, and ends (returns 0); the program is back with what it was given. */
+void lbc_step_begin(struct lb_loop *l);
+int lbc_step_end(struct lb_loop *l);
+void lbc_step_account(struct lb_loop *l);
+
+/* Wait for an exchange that was started (NULL: for the least).  Returns 0 or -EIO. */
+int lbc_step_finish(struct lb_loop *l, struct lbc_exchange *e);
 
 /* lb_loop_next where there is nothing left of what was granted. */
 int lbc_step_next(struct lb_loop *l, int64_t *first, int64_t *last);

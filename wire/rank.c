@@ -38,6 +38,7 @@ static void write_open(struct lbw_writer *w, const struct lbw_open *m)
     lbw_write_i64(w, m->owned_first);
     lbw_write_i64(w, m->owned_last);
     lbw_write_u64(w, m->kind);
+    lbw_write_i64(w, m->pipelined);
 }
 
 static void read_open(struct lbw_reader *r, struct lbw_open *m)
@@ -48,7 +49,8 @@ static void read_open(struct lbw_reader *r, struct lbw_open *m)
     m->row_bytes = lbw_read_i64(r, 0, INT64_MAX);
     m->owned_first = lbw_read_i64(r, 0, m->n);
     m->owned_last = lbw_read_i64(r, m->owned_first, m->n);
-    m->kind = (uint32_t)lbw_read_u64(r, LBW_STEPPED);
+    m->kind = (uint32_t)lbw_read_u64(r, LBW_DOACROSS);
+    m->pipelined = m->kind == LBW_DOACROSS ? lbw_read_i64(r, 1, INT64_MAX) : lbw_read_i64(r, 0, 0);
 }
 
 static void write_samples(struct lbw_writer *w, const struct lbw_sample *sample, size_t n)
@@ -130,7 +132,7 @@ static void read_report(struct lbw_reader *r, struct lbw_report *m)
     }
 }
 
-#define STEP_FIELDS 13 /* without those of the samples */
+#define STEP_FIELDS 15 /* without those of the samples */
 
 static void write_step(struct lbw_writer *w, const struct lbw_step *m)
 {
@@ -146,6 +148,8 @@ static void write_step(struct lbw_writer *w, const struct lbw_step *m)
     lbw_write_i64(w, m->move_bytes);
     lbw_write_i64(w, m->move_wall_ns);
     lbw_write_i64(w, m->move_cpu_ns);
+    lbw_write_i64(w, m->shift_elements);
+    lbw_write_i64(w, m->shift_ns);
     lbw_write_u64(w, m->nsamples);
     write_samples(w, m->sample, m->nsamples);
 }
@@ -164,16 +168,19 @@ static void read_step(struct lbw_reader *r, struct lbw_step *m)
     m->move_bytes = lbw_read_i64(r, 0, INT64_MAX);
     m->move_wall_ns = lbw_read_i64(r, 0, INT64_MAX);
     m->move_cpu_ns = lbw_read_i64(r, 0, INT64_MAX);
+    m->shift_elements = lbw_read_i64(r, -1, INT64_MAX);
+    m->shift_ns = lbw_read_i64(r, 0, INT64_MAX);
     m->nsamples = lbw_read_u64(r, LBW_SAMPLES_MAX);
     read_samples(r, m->sample, m->nsamples);
 }
 
-#define LAYOUT_FIELDS 3 /* without the counts */
+#define LAYOUT_FIELDS 4 /* without the counts */
 
 static void write_layout(struct lbw_writer *w, const struct lbw_layout *m)
 {
     lbw_write_u64(w, m->loop);
     lbw_write_u64(w, m->epoch);
+    lbw_write_i64(w, m->block);
     lbw_write_u64(w, m->nranks);
     for (uint32_t i = 0; i < m->nranks; i++)
         lbw_write_i64(w, m->count[i]);
@@ -185,6 +192,7 @@ static void read_layout(struct lbw_reader *r, struct lbw_layout *m)
 
     m->loop = (uint32_t)lbw_read_u64(r, UINT32_MAX);
     m->epoch = lbw_read_u64(r, INT64_MAX);
+    m->block = lbw_read_i64(r, 0, INT64_MAX);
     m->nranks = (uint32_t)lbw_read_u64(r, LBW_LAYOUT_RANKS_MAX);
     for (uint32_t i = 0; i < m->nranks; i++) {
         m->count[i] = lbw_read_i64(r, 0, left);
@@ -271,7 +279,7 @@ static size_t count_fields(const struct lbw_rank_msg *msg)
     case LBW_JOIN:
         return 6;
     case LBW_OPEN:
-        return 7;
+        return 8;
     case LBW_REPORT:
         return count_report_fields(&msg->u.report);
     case LBW_CLOSE:

@@ -65,6 +65,7 @@ struct lbw_join {
 enum lbw_loop_kind {
     LBW_DOALL = 0,   /* iterations move at any time within a pass: REPORT, MOVE, FINAL */
     LBW_STEPPED = 1, /* one block a rank, moved between passes: STEP, LAYOUT; no pass has a FINAL */
+    LBW_DOACROSS = 2, /* as STEPPED; in a pass values flow from rank to rank, block by block */
 };
 
 struct lbw_open {
@@ -75,6 +76,7 @@ struct lbw_open {
         row_bytes; /* of all arrays together: bytes that travel with one iteration (sent again when arrays are added) */
     int64_t owned_first, owned_last; /* first block of this rank */
     uint32_t kind;                   /* enum lbw_loop_kind */
+    int64_t pipelined; /* DOACROSS: elements of a row, which the blocks divide, >= 1; else 0 */
 };
 
 /* Iterations executed one after another with nothing else in between, and what they took. */
@@ -130,6 +132,8 @@ struct lbw_step {
     int64_t wait_ns;     /* in the library between these steps */
     int64_t move_bytes, move_wall_ns,
         move_cpu_ns; /* to apply `epoch`: in the first STEP after it */
+    /* DOACROSS: to receive and send what flows took so long, without waiting, in blocks of so many elements; -1: it was not measured */
+    int64_t shift_elements, shift_ns;
     size_t nsamples; /* parts of the block, each with what it took in a step, in the mean */
     struct lbw_sample sample[LBW_SAMPLES_MAX];
 };
@@ -174,6 +178,7 @@ struct lbw_final {
 struct lbw_layout {
     uint32_t loop;
     uint64_t epoch;  /* 1 to INT64_MAX */
+    int64_t block;   /* DOACROSS: elements of a row in a block, >= 1; else 0 */
     uint32_t nranks; /* <= LBW_LAYOUT_RANKS_MAX */
     int64_t count
         [LBW_LAYOUT_RANKS_MAX]; /* [nranks] iterations of each rank's block, in order of ranks; sum <= INT64_MAX */

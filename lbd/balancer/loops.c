@@ -295,13 +295,13 @@ static int take_open(struct lbd_loops *l, uint32_t rank, const struct lbw_open *
                              rank, open->name);
     for (uint32_t r = 0; r < l->config.nranks; r++)
         if (p->opened[r] && p->open[r].kind != open->kind)
-            return lbx_error_set(err, -EPROTO, "loop \"%s\" is stepped on some ranks only",
-                                 open->name);
+            return lbx_error_set(
+                err, -EPROTO, "loop \"%s\" is stepped or pipelined on some ranks only", open->name);
     if (!p->opened[rank])
         p->nopened++;
     p->opened[rank] = true;
     p->open[rank] = *open;
-    if (open->kind == LBW_STEPPED && p->nopened == l->config.nranks && !p->stepped)
+    if (open->kind != LBW_DOALL && p->nopened == l->config.nranks && !p->stepped)
         return lbd_steps_begin(&l->config, p->open, now_ns, &p->stepped, err);
     return 0;
 }
@@ -427,7 +427,7 @@ static int take_step(struct lbd_loops *l, uint32_t rank, const struct lbw_step *
     struct loop *p = find_loop(l, m->loop);
     int rc;
 
-    if (!p || !p->opened[rank] || p->open[rank].kind != LBW_STEPPED)
+    if (!p || !p->opened[rank] || p->open[rank].kind == LBW_DOALL)
         return lbx_error_set(err, -EPROTO,
                              "rank %" PRIu32 " reports steps of a loop it has not opened", rank);
     if (!p->stepped)

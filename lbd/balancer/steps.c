@@ -15,10 +15,11 @@ int lbd_steps_begin(const struct lbd_loops_config *config, const struct lbw_open
 {
     /* Halos wider than a block are brought all the same, so none is too narrow. */
     struct lbp_stepped_config c = {
-        .kind = LBP_STEPPED,
+        .kind = open[0].kind == LBW_DOACROSS ? LBP_DOACROSS : LBP_STEPPED,
         .nranks = config->nranks,
         .n = open[0].n,
         .row_bytes = open[0].row_bytes,
+        .pipelined = open[0].pipelined,
         .weight = config->weight,
         .hardware = config->hardware,
         .params = config->params,
@@ -32,13 +33,16 @@ int lbd_steps_begin(const struct lbd_loops_config *config, const struct lbw_open
     if (!bound)
         return lbx_error_set(err, -ENOMEM, "no memory for loop \"%s\"", open[0].name);
     for (uint32_t r = 0; r < config->nranks && rc == 0; r++) {
-        if (open[r].owned_first != bound[r] && open[r].owned_last > open[r].owned_first)
+        if ((open[r].owned_first != bound[r] && open[r].owned_last > open[r].owned_first) ||
+            open[r].pipelined != open[0].pipelined)
             rc = -EPROTO;
         bound[r + 1] = open[r].owned_last > open[r].owned_first ? open[r].owned_last : bound[r];
     }
     if (rc < 0 || bound[config->nranks] != c.n)
-        rc = lbx_error_set(err, -EPROTO, "stepped loop \"%s\": the ranks' blocks do not join",
-                           open[0].name);
+        rc = lbx_error_set(
+            err, -EPROTO,
+            "stepped loop \"%s\": the ranks' blocks do not join, or their rows differ",
+            open[0].name);
     else if (config->nranks <= LBW_LAYOUT_RANKS_MAX)
         rc = lbp_stepped_create(&c, bound, now_ns, ret, err);
     free(bound);
@@ -53,6 +57,7 @@ static void tell_plan(const struct lbd_loops_config *config, uint32_t loop,
     msg.type = LBW_LAYOUT;
     msg.u.layout.loop = loop;
     msg.u.layout.epoch = a->epoch;
+    msg.u.layout.block = a->block;
     msg.u.layout.nranks = config->nranks;
     for (uint32_t r = 0; r < config->nranks; r++)
         msg.u.layout.count[r] = a->bound[r + 1] - a->bound[r];
@@ -93,7 +98,8 @@ int lbd_steps_take(const struct lbd_loops_config *config, struct lbp_stepped *st
         .move_bytes = m->move_bytes,
         .move_wall_ns = m->move_wall_ns,
         .move_cpu_ns = m->move_cpu_ns,
-        .shift_iterations = -1,
+        .shift_iterations = m->shift_elements,
+        .shift_ns = m->shift_ns,
     };
     size_t n = 0;
     int rc;

@@ -101,14 +101,15 @@ static json_t *pack_samples(const struct lbw_sample *s, size_t n)
 
 static json_t *pack_step(uint32_t rank, const struct lbw_step *m)
 {
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:[I,I], s:I, s:I, s:I, s:[I,I,I], s:o}",
-                     "event", "step", "loop", (json_int_t)m->loop, "rank", (json_int_t)rank, "step",
-                     (json_int_t)m->step, "steps", (json_int_t)m->steps, "epoch",
-                     (json_int_t)m->epoch, "owned", (json_int_t)m->first, (json_int_t)m->last,
-                     "wall_ns", (json_int_t)m->wall_ns, "cpu_ns", (json_int_t)m->cpu_ns, "wait_ns",
-                     (json_int_t)m->wait_ns, "move", (json_int_t)m->move_bytes,
-                     (json_int_t)m->move_wall_ns, (json_int_t)m->move_cpu_ns, "samples",
-                     pack_samples(m->sample, m->nsamples));
+    return json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:[I,I], s:I, s:I, s:I, s:[I,I,I], s:[I,I], s:o}", "event",
+        "step", "loop", (json_int_t)m->loop, "rank", (json_int_t)rank, "step", (json_int_t)m->step,
+        "steps", (json_int_t)m->steps, "epoch", (json_int_t)m->epoch, "owned", (json_int_t)m->first,
+        (json_int_t)m->last, "wall_ns", (json_int_t)m->wall_ns, "cpu_ns", (json_int_t)m->cpu_ns,
+        "wait_ns", (json_int_t)m->wait_ns, "move", (json_int_t)m->move_bytes,
+        (json_int_t)m->move_wall_ns, (json_int_t)m->move_cpu_ns, "shift",
+        (json_int_t)m->shift_elements, (json_int_t)m->shift_ns, "samples",
+        pack_samples(m->sample, m->nsamples));
 }
 
 void lbd_trace_layout(struct lbd_trace *t, int64_t now_ns, const struct lbw_layout *m)
@@ -121,8 +122,8 @@ void lbd_trace_layout(struct lbd_trace *t, int64_t now_ns, const struct lbw_layo
     for (uint32_t r = 0; r < m->nranks; r++)
         json_array_append_new(counts, json_integer(m->count[r]));
     put(t, now_ns,
-        json_pack("{s:s, s:I, s:I, s:o}", "event", "layout", "loop", (json_int_t)m->loop, "epoch",
-                  (json_int_t)m->epoch, "counts", counts));
+        json_pack("{s:s, s:I, s:I, s:I, s:o}", "event", "layout", "loop", (json_int_t)m->loop,
+                  "epoch", (json_int_t)m->epoch, "block", (json_int_t)m->block, "counts", counts));
 }
 
 static json_t *pack_report(uint32_t rank, const struct lbw_report *m)

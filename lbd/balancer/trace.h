@@ -11,8 +11,8 @@
  *   {"t":..,"event":"decision", as in lbd/balancer/explain.h: also those not to move}
  *   {"t":..,"event":"final","loop":..,"pass":..}
  *   {"t":..,"event":"step","loop":..,"rank":..,"step":..,"steps":..,"epoch":..,"owned":[first,last],"wall_ns":..,"cpu_ns":..,
- *    "wait_ns":..,"move":[bytes,wall_ns,cpu_ns],"samples":[[first,last,wall_ns,cpu_ns],..]}       (of a stepped loop)
- *   {"t":..,"event":"layout","loop":..,"epoch":..,"counts":[..]}                                     (likewise)
+ *    "wait_ns":..,"move":[bytes,wall_ns,cpu_ns],"shift":[elements,ns],"samples":[[first,last,wall_ns,cpu_ns],..]}       (of a stepped loop)
+ *   {"t":..,"event":"layout","loop":..,"epoch":..,"block":..,"counts":[..]}                          (likewise)
  *   {"t":..,"event":"close","loop":..,"rank":.., totals}
  */
 #ifndef LBD_TRACE_H

@@ -3,7 +3,7 @@
 # The examples on a real cluster of unequal hosts: under srun, srun --lb and mpirun each gives what its plain serial form
 # gives, for any number of iterations; every iteration of the benchmarks' loop is run once, its rows unharmed.
 . "$(dirname "$0")/../lib/tap.sh"
-need_build examples/matmul examples/primes examples/denoise examples/jacobi examples/minimal examples/plain bench/cpuloop
+need_build examples/matmul examples/primes examples/denoise examples/jacobi examples/sor examples/minimal examples/plain bench/cpuloop
 need_cluster 4
 
 examples=$LB_BUILD/examples
@@ -58,6 +58,7 @@ for how in $hows; do
   for n in $few 150; do same "$how" 4 matmul --n "$n"; done
   for n in $few; do same "$how" 4 primes --limit "$n" --block 1; done
   for n in $few 90; do same "$how" 4 jacobi --n "$n" --steps 30; done
+  for n in 0 3 90; do same "$how" 4 sor --n "$n" --steps 20; done
   same "$how" 4 primes --limit 60000 --block 100
   if [ -r $photo ]; then
     for n in $few 90; do same "$how" 4 denoise --width 120 --search 3 --height "$n"; done
@@ -77,6 +78,8 @@ if [[ $hows == *srun--lb* ]]; then
   like "$(cat "$tap_tmp/launched")" 'host=n4 iterations=[0-9]+ share_ratio=0\.[01]' "the slow host had fewer rows in that run"
   same srun--lb 4 jacobi --n 1000 --steps 300 --report
   like "$(cat "$tap_tmp/launched")" 'host=n4 iterations=[0-9]+ share_ratio=0\.[01]' "the slow host had a smaller block in that run"
+  same srun--lb 4 sor --n 1000 --steps 100 --report
+  like "$(cat "$tap_tmp/launched")" 'host=n4 iterations=[0-9]+ share_ratio=0\.[01]' "the slow host had a smaller block of the pipeline"
   same srun--lb-more-ranks 5 primes --limit 100000 --block 20
 
   checks() { # WHAT CPULOOP-OPTION...: nothing missing, nothing twice, no row damaged

@@ -1,11 +1,14 @@
 # Tests with real MPI processes; mpi.sh says so where mpirun is missing.
-noinst_PROGRAMS += tests/mpi/coverage tests/mpi/plain tests/mpi/stepped
+noinst_PROGRAMS += tests/mpi/coverage tests/mpi/plain tests/mpi/stepped tests/mpi/doacross
 tests_mpi_coverage_SOURCES = tests/mpi/coverage.c
 tests_mpi_coverage_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
 tests_mpi_coverage_LDADD = liblb.la $(MPI_LIBS)
 tests_mpi_stepped_SOURCES = tests/mpi/stepped.c
 tests_mpi_stepped_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
 tests_mpi_stepped_LDADD = liblb.la $(MPI_LIBS)
+tests_mpi_doacross_SOURCES = tests/mpi/doacross.c
+tests_mpi_doacross_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
+tests_mpi_doacross_LDADD = liblb.la $(MPI_LIBS)
 tests_mpi_plain_SOURCES = tests/mpi/plain.c
 tests_mpi_plain_LDADD = liblb.la
 

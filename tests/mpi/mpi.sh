@@ -12,6 +12,7 @@ unset LB_POLICY LB_HOST_SPEED LB_BALANCER_DIR
 balancer=$top_builddir/lb-balancer
 coverage=$top_builddir/tests/mpi/coverage
 stepped=$top_builddir/tests/mpi/stepped
+doacross=$top_builddir/tests/mpi/doacross
 plain=$top_builddir/tests/mpi/plain
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -40,6 +41,13 @@ run_stepped() {
     local np=$1
     shift
     timeout 120 mpirun -np "$np" "$stepped" "$@" >"$dir/out" 2>"$dir/err"
+}
+
+# run_doacross NP ARGS...: the same of a pipelined loop
+run_doacross() {
+    local np=$1
+    shift
+    timeout 120 mpirun -np "$np" "$doacross" "$@" >"$dir/out" 2>"$dir/err"
 }
 
 # A balancer that tells its process id.
@@ -76,6 +84,13 @@ done
 LB_POLICY=off run_stepped 3 9 6 5
 say "stepped static, the halo larger than a block" $?
 
+for n in 0 1 2 3 4 60; do
+    LB_POLICY=off run_doacross 3 "$n" 5 2 7 && grep -q "balanced=0 moved=0 " "$dir/out"
+    say "pipelined static np=3 n=$n" $?
+done
+LB_POLICY=off run_doacross 3 30 6 1 9 0 -1 1 leave
+say "pipelined static, a rank closes the loop within a step" $?
+
 if [ -x "$balancer" ]; then
     export LB_BALANCER=$dir/balancer
     for n in 0 1 2 3 4 800; do
@@ -109,6 +124,19 @@ if [ -x "$balancer" ]; then
         LB_POLICY=$policy run_stepped 3 100 50 1 50 0 4 && grep -q "balanced=1" "$dir/out"
         say "stepped, policy $policy" $?
     done
+    for n in 0 1 2 3 4; do
+        run_doacross 3 "$n" 30 1 20 200 0 4 && grep -q "balanced=1" "$dir/out" && ! grep -q "^lb:" "$dir/err"
+        say "pipelined balanced np=3 n=$n" $?
+    done
+    LB_POLICY=auto,report run_doacross 3 90 100 1 50 10 1 5 && grep -q "balanced=1 moved=[1-9]" "$dir/out" &&
+        [ "$(grep -c "^lb: loops=1 passes=100 iterations=9000 " "$dir/err")" = 1 ]
+    say "blocks of a pipelined loop move to faster ranks" $?
+    run_doacross 5 60 60 30 20 20 2 6 && grep -q "balanced=1" "$dir/out"
+    say "pipelined balanced np=5, the halo larger than a block" $?
+    run_doacross 3 30 30 1 9 0 -1 1 leave && grep -q "balanced=1" "$dir/out"
+    say "pipelined balanced, a rank closes the loop within a step" $?
+    LB_TEST_BLOCK=4 LB_TEST_DELAY=10000 run_doacross 3 30 30 1 19 && grep -q "least_block=4 most_block=4" "$dir/out"
+    say "a block size that is given, and messages that cost more" $?
     LB_POLICY=auto run 4 500 2 50 0 4 split && [ "$(grep -c "np=2 .*balanced=1" "$dir/out")" = 2 ]
     say "two communicators, two balancers" $?
     for signal in KILL STOP; do

@@ -35,6 +35,7 @@ for n in 0 1 2 67; do same matmul --n "$n"; done
 for n in 0 1 30 4001; do same primes --limit "$n" --block 30; done
 for n in 0 1 2 67; do same jacobi --n "$n" --steps 9; done
 same jacobi --n 20 --steps 0
+for n in 0 1 2 67; do same sor --n "$n" --steps 9 --work 2; done
 if [ -r "$photo" ]; then
     for n in 0 1 9; do same denoise --width 60 --search 2 --height "$n"; done
     same denoise --width 40 --noise 0 --radius 0
@@ -52,6 +53,7 @@ esac
 [ "$("$bin/matmul" --serial --n 9)" != "$("$bin/matmul" --serial --n 9 --seed 2)" ] || bad "the checksum does not tell seeds apart"
 
 [ "$("$bin/jacobi" --serial --n 9 --steps 4)" != "$("$bin/jacobi" --serial --n 9 --steps 5)" ] || bad "the checksum does not tell steps apart"
+[ "$("$bin/sor" --serial --n 9 --steps 4)" != "$("$bin/sor" --serial --n 9 --steps 5)" ] || bad "the checksum does not tell steps of sor apart"
 refused "$bin/matmul" --n -1
 refused "$bin/matmul" --n 1x
 refused "$bin/matmul" --n

@@ -226,7 +226,8 @@ struct job_result job_run(const struct job *j)
     world_fail_sends(s.world, j->fail_sends);
     if (j->balanced)
         mind = mind_start(
-            &(struct mind_config){j->size, j->loops, j->seed, j->n, j->end, j->after, false}, fd);
+            &(struct mind_config){j->size, j->loops, j->seed, j->n, j->end, j->after, false, 0},
+            fd);
     pthread_barrier_init(&s.together, NULL, (unsigned)j->size);
     for (int r = 0; r < j->size; r++)
         weight[r] = 1 + (double)world_random(&random, 100);

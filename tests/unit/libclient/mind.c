@@ -227,12 +227,17 @@ static void tell_layout(struct mind *m, uint32_t id)
     int liar = m->config.contradicts ? (int)pick(m, (uint64_t)m->config.size) : -1;
 
     *y = (struct lbw_layout){.loop = id, .epoch = ++l->layout, .nranks = (uint32_t)m->config.size};
+    y->block = m->config.elements > 0 ? 1 + (int64_t)pick(m, (uint64_t)m->config.elements) : 0;
     m->sums.layouts++;
     for (int r = 0; r < m->config.size; r++) {
         struct lbw_rank_msg bad = msg;
 
         bad.u.layout.count[0] = m->config.n + 1; /* too many */
         if (pick(m, 4) == 0)
+            send_to(m, r, &bad);
+        bad.u.layout.count[0] = m->config.n; /* right but for the block */
+        bad.u.layout.block = pick(m, 2) ? 0 : m->config.elements + 1;
+        if (m->config.elements > 0 && pick(m, 4) == 0)
             send_to(m, r, &bad);
         bad.u.layout.nranks--;
         if (pick(m, 4) == 0)
@@ -243,7 +248,9 @@ static void tell_layout(struct mind *m, uint32_t id)
         struct lbw_rank_msg other = msg;
 
         other.u.layout.epoch += (uint64_t)(pick(m, 3)) - 1; /* stale, twice, or too early */
-        if (r == liar)
+        if (r == liar && m->config.elements > 1 && pick(m, 2))
+            y->block = y->block % m->config.elements + 1;
+        else if (r == liar)
             draw_counts(m, y->count);
         send_to(m, r, &msg);
         if (other.u.layout.epoch > 0 && pick(m, 4) == 0)
@@ -269,7 +276,7 @@ static void take_step(struct mind *m, int rank, const struct lbw_step *s)
         m->sums.wrong += s->sample[i].first != at;
         at = s->sample[i].last;
     }
-    m->sums.wrong += at != s->last || s->steps < 1;
+    m->sums.wrong += at != s->last || s->steps < 1 || s->shift_elements > m->config.elements;
     l = &m->loop[s->loop];
     l->applied[rank] = s->epoch;
     for (int r = 0; r < m->config.size; r++)

@@ -26,6 +26,7 @@ struct mind_config {
     enum mind_end end;
     int after;        /* messages received before the end */
     bool contradicts; /* tells ranks different layouts */
+    int64_t elements; /* of a row of a pipelined loop; 0: it is none */
 };
 
 struct mind;

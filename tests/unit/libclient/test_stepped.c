@@ -187,7 +187,8 @@ static void run(const struct job *j, struct shared *s)
         s->runs[p] = calloc((size_t)j->n + 1, sizeof(int));
     if (j->balanced)
         mind = mind_start(
-            &(struct mind_config){j->size, 1, j->seed, j->n, j->end, j->after, j->contradicts}, fd);
+            &(struct mind_config){j->size, 1, j->seed, j->n, j->end, j->after, j->contradicts, 0},
+            fd);
     pthread_barrier_init(&s->together, NULL, (unsigned)j->size);
     for (int r = 0; r < j->size; r++)
         weight[r] = 1 + (double)world_random(&random, 100);

@@ -60,7 +60,7 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
         break;
     case LBW_OPEN:
         m->u.open =
-            (struct lbw_open){3, "rows of \"A\"", INT64_C(1) << 40, 8192, 5, 77, LBW_STEPPED};
+            (struct lbw_open){3, "rows of \"A\"", INT64_C(1) << 40, 8192, 5, 77, LBW_DOACROSS, 99};
         break;
     case LBW_REPORT:
         fill_report(&m->u.report, seed);
@@ -81,12 +81,13 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
         m->u.final = (struct lbw_final){4, 127};
         break;
     case LBW_STEP:
-        m->u.step = (struct lbw_step){1, 20, 19, 3,  4,  5, 6,
-                                      7, 8,  9,  10, 11, 2, {{1, 2, 3, 4}, {5, 6, 7, 8}}};
+        m->u.step = (struct lbw_step){1, 20, 19, 3,  4,  5,  6, 7,
+                                      8, 9,  10, 11, 12, 13, 2, {{1, 2, 3, 4}, {5, 6, 7, 8}}};
         break;
     case LBW_LAYOUT:
         m->u.layout.loop = 6;
         m->u.layout.epoch = (uint64_t)random_i64(seed) + 1;
+        m->u.layout.block = random_i64(seed);
         m->u.layout.nranks = (uint32_t)rand_r(seed) % 9;
         for (uint32_t i = 0; i < m->u.layout.nranks; i++)
             m->u.layout.count[i] = random_i64(seed) / 16;
@@ -218,6 +219,17 @@ START_TEST(refuses_what_cannot_be)
         m.u.layout.count[i] = INT64_MAX / LBW_LAYOUT_RANKS_MAX;
     ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
     ck_assert_int_eq(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
+    lbx_buf_consume(&b, lbx_buf_len(&b));
+    memset(&m, 0, sizeof(m));
+    m.type = LBW_OPEN;
+    m.u.open.kind = LBW_DOACROSS; /* with rows of no elements */
+    ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
+    ck_assert_int_lt(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
+    lbx_buf_consume(&b, lbx_buf_len(&b));
+    m.u.open.kind = LBW_STEPPED; /* with elements that it has not */
+    m.u.open.pipelined = 1;
+    ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
+    ck_assert_int_lt(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
     lbx_buf_consume(&b, lbx_buf_len(&b));
     memset(&m, 0, sizeof(m));
     m.type = LBW_JOIN;

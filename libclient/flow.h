@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pipelined (DOACROSS) loops: stepped ones in whose passes values flow from each rank to the next, block by block of a row's
+ * elements.  All transfers of a pass are made with the layout; those that come are asked for when the pass begins, so that
+ * they find their place whenever they come.
+ */
+#ifndef LBC_FLOW_H
+#define LBC_FLOW_H
+
+#include <stdint.h>
+
+#include "libclient/layout.h"
+#include "libclient/loop.h"
+
+/* The block size to use when the balancer says `told` (0: before it has said any): 1 to m. */
+int64_t lbc_flow_block(const struct lb_loop *l, int64_t told);
+
+/* Make the transfers of a layout whose bounds and block are there.  Returns 0, -ENOMEM, or another negative errno. */
+int lbc_flow_connect(const struct lb_loop *l, struct lbc_layout *y)
+    __attribute__((warn_unused_result));
+void lbc_flow_disconnect(const struct lb_loop *l, struct lbc_layout *y);
+
+/* A pass that the program left early: the other ranks still get all blocks, whatever is in them. */
+void lbc_flow_abandon(struct lb_loop *l);
+
+/* What a block's receiving and sending costs this rank, waiting left out, ns; -1: not measured, or others know better. */
+int64_t lbc_flow_cost_ns(const struct lb_loop *l);
+
+#endif

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pipelined loops: exactly once and the serial result, whatever layouts and blocks come and however the balancer ends. */
+#include <check.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libclient/ctx.h"
+#include "libclient/lb.h"
+#include "tests/unit/libclient/fault.h"
+#include "tests/unit/libclient/mind.h"
+#include "tests/unit/libclient/world.h"
+
+#define STEPS 15
+#define OTHER 3 /* words in a row of the array that does not flow */
+
+struct job {
+    int size;
+    int64_t n, halo, elements, test_block;
+    uint64_t seed;
+    bool balanced, contradicts, uneven_first, leaves;
+    enum mind_end end;
+    int after;
+    unsigned fail_memory;
+};
+
+struct shared {
+    const struct job *job;
+    struct world *world;
+    pthread_barrier_t together;
+    uint64_t *expected[STEPS + 1];                /* [n * elements] the serial result */
+    int *runs[STEPS];                             /* [n * elements] */
+    int64_t wrong, errors, in, out, blocks, most; /* by atomic additions */
+    struct mind_sums mind;
+};
+
+struct member {
+    struct shared *shared;
+    int rank, fd;
+    const double *weight;
+    pthread_t thread;
+};
+
+static void add(int64_t *sum, int64_t n)
+{
+    __atomic_fetch_add(sum, n, __ATOMIC_RELAXED);
+}
+
+/* Element k of row i, from what is there: every neighbour tells, and its place too. */
+static uint64_t point(const struct job *j, const uint64_t *a, int64_t i, int64_t k)
+{
+    uint64_t v = (uint64_t)(i * j->elements + k);
+
+    for (int64_t r = i - j->halo; r <= i + j->halo; r++)
+        v = (v ^ (r < 0 || r >= j->n ? 7 : a[r * j->elements + k])) *
+                UINT64_C(6364136223846793005) +
+            1;
+    v ^= k > 0 ? a[i * j->elements + k - 1] : 11;
+    return v * 31 + (k + 1 < j->elements ? a[i * j->elements + k + 1] : 13);
+}
+
+static void compute_serial(struct shared *s)
+{
+    const struct job *j = s->job;
+    size_t bytes = (size_t)(j->n * j->elements + 1) * sizeof(uint64_t);
+
+    for (int p = 0; p <= STEPS; p++) {
+        uint64_t *a = s->expected[p] = calloc(1, bytes);
+
+        if (p > 0)
+            memcpy(a, s->expected[p - 1], bytes);
+        for (int64_t i = 0; i < j->n; i++)
+            for (int64_t k = 0; k < j->elements; k++)
+                a[i * j->elements + k] = p == 0 ? (uint64_t)(i * 31 + k + 5) : point(j, a, i, k);
+    }
+}
+
+/* One step.  Rows of the other array, which does not flow, hold the step that computed them last. */
+static bool run_step(struct member *m, lb_loop *l, int step, uint64_t *a, uint64_t *other)
+{
+    struct shared *s = m->shared;
+    const struct job *j = s->job;
+    int64_t first, last, from, to, before = 0;
+
+    while (lb_loop_next_block(l, &first, &last, &from, &to)) {
+        if (lb_loop_exchange(l) != -EBUSY || first >= last || from != before ||
+            to - from > lb_loop_block(l) || lb_loop_owner(l, first) != m->rank)
+            add(&s->errors, 1);
+        before = to;
+        add(&s->blocks, 1);
+        for (int64_t i = first - j->halo; i < last + j->halo && from == 0; i++)
+            if (i >= 0 && i < j->n && other[i * OTHER] != (uint64_t)(i * 1000 + step))
+                add(&s->wrong, 1);
+        for (int64_t i = first; i < last; i++)
+            for (int64_t k = from; k < to; k++) {
+                uint64_t *x = &a[i * j->elements + k];
+
+                __atomic_fetch_add(&s->runs[step][i * j->elements + k], 1, __ATOMIC_RELAXED);
+                *x = point(j, a, i, k);
+                if (*x != s->expected[step + 1][i * j->elements + k])
+                    add(&s->wrong, 1);
+            }
+        for (int64_t i = first; i < last && to == j->elements; i++)
+            other[i * OTHER]++;
+        if (j->leaves && step + 1 == STEPS && (m->rank + (int)j->seed) % 2)
+            return false;
+    }
+    if (before != 0 && before != j->elements)
+        add(&s->errors, 1);
+    return true;
+}
+
+static void check_collected(struct member *m, lb_loop *l, uint64_t *a)
+{
+    struct shared *s = m->shared;
+    const struct job *j = s->job;
+    int root = j->size - 1;
+
+    if (lb_loop_collect(l, a, root) != 0)
+        add(&s->errors, 1);
+    for (int64_t i = 0; m->rank == root && i < j->n * j->elements; i++)
+        if (a[i] != s->expected[STEPS][i])
+            add(&s->wrong, 1);
+}
+
+static void fill(const struct job *j, lb_loop *l, const struct shared *s, uint64_t *a,
+                 uint64_t *other)
+{
+    int64_t first, last;
+
+    for (int k = 0; lb_loop_owned(l, k, &first, &last); k++)
+        for (int64_t i = first; i < last; i++) {
+            memcpy(a + i * j->elements, s->expected[0] + i * j->elements,
+                   (size_t)j->elements * sizeof(*a));
+            other[i * OTHER] = (uint64_t)(i * 1000);
+        }
+}
+
+static void run_loop(struct member *m, lb_ctx *ctx)
+{
+    struct shared *s = m->shared;
+    const struct job *j = s->job;
+    size_t row = (size_t)j->elements * sizeof(uint64_t);
+    struct lb_stats stats = {.struct_bytes = sizeof(stats)};
+    uint64_t *a = lb_array_alloc(ctx, j->n, row);
+    uint64_t *other = lb_array_alloc(ctx, j->n, OTHER * sizeof(*other));
+    lb_loop *l = lb_loop_open(ctx, "pipelined", j->n);
+    int64_t first, last, from, to;
+    bool whole = true;
+
+    if (!l || lb_loop_array(l, a, row) || lb_loop_flow(l, a) != -EINVAL ||
+        lb_loop_next_block(l, &first, &last, &from, &to) != 0 || lb_loop_block(l) != 0 ||
+        lb_loop_doacross(l, j->halo, 0) != -EINVAL ||
+        lb_loop_doacross(l, -1, j->elements) != -EINVAL ||
+        lb_loop_doacross(l, j->halo, j->elements) || lb_loop_stepped(l, 1) != -EBUSY ||
+        lb_loop_flow(l, other) != -EINVAL || lb_loop_array(l, other, OTHER * sizeof(*other)) ||
+        lb_loop_flow(l, a) || lb_loop_next(l, &first, &last) != 0)
+        abort();
+    fill(j, l, s, a, other);
+    fault_arm(j->seed + (uint64_t)m->rank, j->fail_memory);
+    for (int step = 0; step < STEPS && whole; step++) {
+        if (lb_loop_exchange(l) != 0)
+            add(&s->errors, 1);
+        if (lb_loop_block(l) > s->most)
+            __atomic_store_n(&s->most, lb_loop_block(l), __ATOMIC_RELAXED);
+        whole = run_step(m, l, step, a, other);
+    }
+    fault_arm(0, 0);
+    if (whole && (lb_loop_owned(l, 1, &first, &last) || lb_loop_flow(l, a) != -EBUSY))
+        add(&s->errors, 1);
+    if (!j->leaves)
+        check_collected(m, l, a);
+    lb_loop_stats(l, &stats);
+    add(&s->in, stats.iterations_in);
+    add(&s->out, stats.iterations_out);
+    lb_loop_close(l);
+    lb_array_free(ctx, a);
+    lb_array_free(ctx, other);
+}
+
+static void *run_member(void *arg)
+{
+    struct member *m = arg;
+    const struct job *j = m->shared->job;
+    struct lbx_channel plain;
+    struct lbc_link link;
+    lb_ctx *ctx;
+
+    lbc_link_init(&link);
+    if (j->end == MIND_SILENT)
+        link.silence_ns = 60000000;
+    if (j->balanced) {
+        lbx_channel_init_plain(&plain);
+        lbc_link_attach(&link, m->fd, &plain);
+    }
+    ctx = lbc_ctx_create(m->rank, j->size, world_transport(m->shared->world, m->rank), j->balanced,
+                         &link, m->weight);
+    ctx->told_lost = true; /* the tests' output stays clean */
+    ctx->test_block = j->test_block;
+    if (j->balanced)
+        lbc_ctx_join(ctx, &(struct lbc_worth){0});
+    run_loop(m, ctx);
+    pthread_barrier_wait(&m->shared->together);
+    lb_finalize(ctx);
+    return NULL;
+}
+
+static void run(const struct job *j, struct shared *s)
+{
+    struct member member[WORLD_RANKS_MAX];
+    double weight[WORLD_RANKS_MAX];
+    uint64_t random = j->seed;
+    struct mind *mind = NULL;
+    int fd[WORLD_RANKS_MAX];
+
+    *s = (struct shared){.job = j, .world = world_create(j->size, j->seed)};
+    compute_serial(s);
+    for (int p = 0; p < STEPS; p++)
+        s->runs[p] = calloc((size_t)(j->n * j->elements) + 1, sizeof(int));
+    if (j->balanced)
+        mind = mind_start(&(struct mind_config){j->size, 1, j->seed, j->n, j->end, j->after,
+                                                j->contradicts, j->elements},
+                          fd);
+    pthread_barrier_init(&s->together, NULL, (unsigned)j->size);
+    for (int r = 0; r < j->size; r++)
+        weight[r] = 1 + (double)world_random(&random, 100);
+    for (int r = 0; r < j->size; r++) {
+        member[r] =
+            (struct member){s, r, j->balanced ? fd[r] : -1, j->uneven_first ? weight : NULL, 0};
+        if (pthread_create(&member[r].thread, NULL, run_member, &member[r]) != 0)
+            abort();
+    }
+    for (int r = 0; r < j->size; r++)
+        pthread_join(member[r].thread, NULL);
+    if (mind)
+        s->mind = mind_join(mind);
+}
+
+/* Runs the job; returns how many iterations moved. */
+static int64_t expect_right(const struct job *j, struct shared *ret)
+{
+    struct shared s;
+    int64_t missing = 0, duplicated = 0, leftovers;
+
+    run(j, &s);
+    for (int p = 0; p < STEPS; p++) {
+        for (int64_t i = 0; i < j->n * j->elements; i++) {
+            missing += s.runs[p][i] == 0 && !(j->leaves && p + 1 == STEPS);
+            duplicated += s.runs[p][i] > 1;
+        }
+        free(s.runs[p]);
+    }
+    for (int p = 0; p <= STEPS; p++)
+        free(s.expected[p]);
+    leftovers = world_leftovers(s.world);
+    pthread_barrier_destroy(&s.together);
+    world_destroy(s.world);
+    ck_assert_msg(missing == 0 && duplicated == 0 && (s.wrong == 0 || j->leaves) && s.errors == 0 &&
+                      s.in == s.out && leftovers == 0 && s.mind.wrong == 0,
+                  "seed=%" PRIu64 " size=%d n=%" PRId64 " halo=%" PRId64 " elements=%" PRId64
+                  " end=%d after=%d: missing=%" PRId64 " duplicated=%" PRId64 " wrong=%" PRId64
+                  " errors=%" PRId64 " in=%" PRId64 " out=%" PRId64 " leftovers=%" PRId64
+                  " mind.wrong=%" PRId64,
+                  j->seed, j->size, j->n, j->halo, j->elements, (int)j->end, j->after, missing,
+                  duplicated, s.wrong, s.errors, s.in, s.out, leftovers, s.mind.wrong);
+    if (ret)
+        *ret = s;
+    return s.in;
+}
+
+static uint64_t first_seed(void)
+{
+    const char *text = getenv("LB_TEST_SEED");
+
+    return text ? strtoull(text, NULL, 0) : 1;
+}
+
+static const int64_t sizes[] = {0, 1, -1, -2, -3, 40}; /* negative: np - 1, np, np + 1 */
+#define SIZES ((int)(sizeof(sizes) / sizeof(sizes[0])))
+
+static int64_t n_of(int64_t which, int np)
+{
+    return which < 0 ? np - 2 - which : which;
+}
+
+static const int64_t halos[] = {0, 1, 2, 25}; /* the last one larger than blocks */
+#define HALOS 4
+
+START_TEST(test_static)
+{
+    for (int np = 1; np <= 5; np++)
+        for (int h = 0; h < HALOS; h++) {
+            struct job j = {.size = np,
+                            .n = n_of(sizes[_i], np),
+                            .halo = halos[h],
+                            .elements = 1 + 6 * h,
+                            .test_block = h,
+                            .seed = (uint64_t)h,
+                            .uneven_first = np % 2};
+
+            ck_assert_int_eq(expect_right(&j, NULL), 0);
+        }
+}
+END_TEST
+
+START_TEST(test_balanced)
+{
+    int64_t moved = 0, layouts = 0, most = 0;
+
+    for (int np = 1; np <= 5; np++)
+        for (int h = 0; h < HALOS; h++) {
+            struct job j = {.size = np,
+                            .n = n_of(sizes[_i], np),
+                            .halo = halos[h],
+                            .elements = 1 + 6 * h,
+                            .balanced = true,
+                            .seed = first_seed() * 1000 + (uint64_t)(h + np),
+                            .uneven_first = h % 2};
+            struct shared s;
+
+            moved += expect_right(&j, &s);
+            layouts += s.mind.layouts;
+            most = s.most > most ? s.most : most;
+            ck_assert_int_eq(s.mind.closes, np);
+            ck_assert_int_ge(s.mind.steps, np);
+        }
+    /* the test would be worth nothing if nothing moved, and all blocks were of one element */
+    if (sizes[_i] == 40)
+        ck_assert_int_gt(moved, 100);
+    ck_assert_int_ge(layouts, 20);
+    ck_assert_int_gt(most, 1);
+}
+END_TEST
+
+START_TEST(test_balancer_ends)
+{
+    uint64_t random = first_seed() + (uint64_t)_i;
+
+    for (int end = MIND_LIVES + 1; end < MIND_ENDS; end++) {
+        struct job j = {.size = 2 + _i % 4,
+                        .n = _i % 3 ? 40 : 6,
+                        .halo = halos[_i % HALOS],
+                        .elements = 9,
+                        .balanced = true,
+                        .end = (enum mind_end)end,
+                        .after = 1 + (int)world_random(&random, 40),
+                        .seed = first_seed() * 5000 + (uint64_t)_i};
+
+        expect_right(&j, NULL);
+    }
+}
+END_TEST
+
+START_TEST(test_contradictions)
+{
+    struct job j = {.size = 2 + _i % 4,
+                    .n = 40,
+                    .halo = 1,
+                    .elements = 5,
+                    .balanced = true,
+                    .contradicts = true,
+                    .seed = first_seed() * 3000 + (uint64_t)_i};
+
+    expect_right(&j, NULL);
+}
+END_TEST
+
+START_TEST(test_memory_runs_out)
+{
+    int64_t before = fault_count();
+    struct job j = {.size = 3,
+                    .n = 40,
+                    .halo = 2,
+                    .elements = 6,
+                    .balanced = true,
+                    .fail_memory = 1U << (_i + 3),
+                    .seed = first_seed() * 13000 + (uint64_t)_i};
+
+    expect_right(&j, NULL);
+    if (_i < 2)
+        ck_assert_int_gt(fault_count(), before);
+}
+END_TEST
+
+/* Some ranks leave the last step after a block, and the others get to its end all the same. */
+START_TEST(test_leaves_early)
+{
+    struct job j = {.size = 2 + _i % 4,
+                    .n = 40,
+                    .halo = _i % 3,
+                    .elements = 7,
+                    .balanced = _i % 2,
+                    .leaves = true,
+                    .seed = first_seed() * 17000 + (uint64_t)_i};
+
+    expect_right(&j, NULL);
+}
+END_TEST
+
+/* Neighbours are those that own something. */
+START_TEST(test_neighbours)
+{
+    const double weight[] = {0, 1, 0, 0, 1};
+    lb_ctx *ctx[5];
+
+    for (int r = 0; r < 5; r++) {
+        static const int left[] = {-1, -1, -1, -1, 1}, right[] = {-1, 4, -1, -1, -1};
+        lb_loop *l;
+
+        ctx[r] = lbc_ctx_create(r, 5, NULL, false, NULL, weight);
+        l = lb_loop_open(ctx[r], "neighbours", 10);
+        ck_assert_int_eq(lb_loop_neighbour(l, 1), -1);
+        ck_assert_int_eq(lb_loop_doacross(l, 1, 4), 0);
+        ck_assert_int_eq(lb_loop_neighbour(l, -1), left[r]);
+        ck_assert_int_eq(lb_loop_neighbour(l, 1), right[r]);
+        ck_assert_int_eq(lb_loop_neighbour(l, 0), -1);
+        ck_assert_int_eq(lb_loop_neighbour(l, 2), -1);
+        lb_finalize(ctx[r]);
+    }
+}
+END_TEST
+
+/* Huge loops, arrays of no bytes, no arrays at all: nothing is counted through. */
+START_TEST(test_huge_and_empty)
+{
+    int64_t n = INT64_C(1) << 40, first, last, from, to, blocks = 0, rows = 0;
+    lb_ctx *ctx = lbc_ctx_create(0, 1, NULL, false, NULL, NULL);
+    lb_loop *l = lb_loop_open(ctx, "huge", n);
+    char none;
+
+    ck_assert_int_eq(lb_loop_array(l, &none, 0), 0);
+    ck_assert_int_eq(lb_loop_doacross(l, n, n), 0);
+    ck_assert_int_eq(lb_loop_flow(l, &none), 0);
+    for (int step = 0; step < 3; step++) {
+        ck_assert_int_eq(lb_loop_exchange(l), 0);
+        for (int64_t before = 0; lb_loop_next_block(l, &first, &last, &from, &to); before = to) {
+            ck_assert_int_eq(from, before);
+            rows = last - first;
+            blocks++;
+        }
+        ck_assert_int_eq(to, n);
+    }
+    ck_assert_int_eq(rows, n);
+    ck_assert_int_le(blocks, 3 * 4096);
+    lb_loop_close(l);
+    ck_assert_int_eq(lb_loop_doacross(NULL, 1, 1), -EINVAL);
+    ck_assert_int_eq(lb_loop_flow(NULL, &none), -EINVAL);
+    ck_assert_int_eq(lb_loop_next_block(NULL, &first, &last, &from, &to), 0);
+    ck_assert_int_eq(lb_loop_block(NULL), 0);
+    ck_assert_int_eq(lb_loop_neighbour(NULL, 1), -1);
+    lb_finalize(ctx);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("flow");
+    TCase *tc = tcase_create("flow");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(tc, 300);
+    tcase_add_loop_test(tc, test_static, 0, SIZES);
+    tcase_add_loop_test(tc, test_balanced, 0, SIZES);
+    tcase_add_loop_test(tc, test_balancer_ends, 0, 8);
+    tcase_add_loop_test(tc, test_contradictions, 0, 6);
+    tcase_add_loop_test(tc, test_memory_runs_out, 0, 6);
+    tcase_add_loop_test(tc, test_leaves_early, 0, 8);
+    tcase_add_test(tc, test_neighbours);
+    tcase_add_test(tc, test_huge_and_empty);
+    suite_add_tcase(suite, tc);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
