@@ -3,5 +3,5 @@ dist_man_MANS += docs/man/slurm-lb.7 docs/man/lb-balancer.8
 EXTRA_DIST += docs/architecture.md docs/environment.md docs/denoised.png
 
 # tests/docs looks for what the documents name, in a distribution too.
-check_SCRIPTS += tests/docs/test.sh
-EXTRA_DIST += tests/docs/check tests/docs/test.sh tests/cluster/10-lbd.t tests/cluster/20-plugin.t tests/cluster/40-faults.t
+check_SCRIPTS += tests/docs/test.sh tests/docs/tutorial.sh
+EXTRA_DIST += docs/tutorial.md tests/docs/check tests/docs/test.sh tests/docs/tutorial.sh tests/cluster/10-lbd.t tests/cluster/20-plugin.t tests/cluster/40-faults.t

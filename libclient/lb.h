@@ -23,7 +23,7 @@
  *
  * Nothing here ends the program, and nothing is written but these lines, on stderr: one by rank 0
  * when balancing was asked for (srun --lb, or mpirun, where it is the default) and cannot be had,
- * or when the balancer is lost; one by rank 0 at the end under the policy's key `report`; and one by
+ * or when the balancer is lost; a few by rank 0 at the end under the policy's key `report`; and one by
  * a rank whose rows were lost because MPI failed.  Without a balancer loops run with a fixed
  * distribution and nobody waits for anybody.
  */
