@@ -219,7 +219,10 @@ int64_t lbp_adjacent_most(const int64_t *old, const int64_t *new_bound, uint32_t
     int64_t most = 0;
 
     for (uint32_t r = 0; r < nranks; r++) {
-        int64_t sum = llabs(new_bound[r] - old[r]) + llabs(new_bound[r + 1] - old[r + 1]);
+        int64_t first = old[r] > new_bound[r] ? old[r] : new_bound[r];
+        int64_t last = old[r + 1] < new_bound[r + 1] ? old[r + 1] : new_bound[r + 1];
+        int64_t kept = last > first ? last - first : 0;
+        int64_t sum = old[r + 1] - old[r] + new_bound[r + 1] - new_bound[r] - 2 * kept;
 
         most = sum > most ? sum : most;
     }

@@ -54,7 +54,8 @@ size_t lbp_adjacent_moves(const int64_t *old, const int64_t *new_bound, uint32_t
                           struct lbp_adjacent_move *ret_move);
 
 /*
- * What the moves of one rank weigh: iterations in and out, the most of any rank.  All wait for it in stepped loops.
+ * What the moves of one rank weigh: iterations in and out, straight from the old owner to the new one, the most of any rank.
+ * All wait for it in stepped loops.
  * Pure, O(P).
  */
 int64_t lbp_adjacent_most(const int64_t *old, const int64_t *new_bound, uint32_t nranks);

@@ -23,7 +23,8 @@ void lbp_profit_init(struct lbp_profit *p, double message_ns, int64_t now_ns)
                              .cpu_ns = CPU_NS,
                              .stable_ns = STABLE_NS,
                              .changed_ns = now_ns,
-                             .margin = MARGIN};
+                             .margin = MARGIN,
+                             .margin_max = MARGIN};
 }
 
 void lbp_profit_expect(struct lbp_profit *p, double stable_ns)
@@ -68,7 +69,7 @@ void lbp_profit_outcome(struct lbp_profit *p, double promised_ns, double brought
     if (brought_ns < cost_ns)
         p->margin = fmax(MARGIN_MIN, WRONG * p->margin);
     else
-        p->margin = fmin(MARGIN, RIGHT * p->margin);
+        p->margin = fmin(p->margin_max, RIGHT * p->margin);
 }
 
 bool lbp_profit_unstable(const struct lbp_profit *p, int64_t now_ns)

@@ -19,6 +19,7 @@ struct lbp_profit {
     int64_t changed_ns; /* when one changed last */
     int64_t moves;      /* measured */
     double margin;      /* benefits count so many times; learned from wrong calls */
+    double margin_max;  /* and at most so many */
 };
 
 /* message_ns[in] one way, ns */

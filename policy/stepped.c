@@ -55,8 +55,7 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
     s->first = calloc(nbounds, sizeof(*s->first));
     s->next = calloc(nbounds, sizeof(*s->next));
     s->speed = calloc(c->nranks, sizeof(*s->speed));
-    s->move = calloc(nbounds, sizeof(*s->move));
-    if (!s->rank || !s->bound || !s->prev || !s->first || !s->next || !s->speed || !s->move)
+    if (!s->rank || !s->bound || !s->prev || !s->first || !s->next || !s->speed)
         return -ENOMEM;
     memcpy(s->bound, bound, nbounds * sizeof(*bound));
     memcpy(s->prev, bound, nbounds * sizeof(*bound));
@@ -65,6 +64,7 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
         lbp_filter_init(&s->rank[i].filter, c->params.filter);
         s->rank[i].weight = c->weight ? c->weight[i] : 0;
         s->rank[i].hardware = c->hardware ? c->hardware[i] : 1;
+        s->rank[i].idle_ns = bound[i + 1] > bound[i] ? INT64_MIN : now_ns;
     }
     lbp_profile_init(&s->profile, c->n);
     s->message_ns = c->t_interact_ns > 0 ? (double)c->t_interact_ns / 2 : MESSAGE_NS;
@@ -78,9 +78,12 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
     lbp_grain_init(&s->grain, c->pipelined, c->nranks);
     s->moves_nothing = c->nranks == 1 || !(automatic || c->params.policy == LBP_SIEGELL);
     s->epoch = c->first_epoch - 1;
-    s->begun_ns = s->planned_ns = now_ns;
+    s->begun_ns = s->planned_ns = s->settled_ns = now_ns;
+    s->overhead_ns = s->stretch = INFINITY;
     s->workscale = 5;
     s->doubt = 1;
+    if (automatic) /* all wait for a plan that was wrong: no more is given for a gain than it is */
+        s->profit.margin = s->profit.margin_max = 1;
     s->prev_expected_ns = -1;
     s->period_ns = c->params.period_ns > 0 ? c->params.period_ns
                    : s->moves_nothing      ? WATCHED_NS
@@ -118,7 +121,6 @@ void lbp_stepped_destroy(struct lbp_stepped *s)
     free(s->first);
     free(s->next);
     free(s->speed);
-    free(s->move);
     free(s);
 }
 
@@ -178,7 +180,7 @@ static bool report_valid(const struct lbp_stepped *s, const struct lbp_stepped_r
 static void changed(struct lbp_stepped *s, int64_t now_ns)
 {
     lbp_profit_changed(&s->profit, now_ns);
-    if (s->profit.changed_ns == now_ns && s->broken > 0) {
+    if (s->profit.changed_ns == now_ns && s->broken > 0 && s->verdicts > 1) {
         s->broken--;
         s->doubt = fmax(1, s->doubt / 2);
     }
@@ -202,6 +204,7 @@ static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
     if (r->epoch == s->epoch) { /* what the bounds now in force bring */
         rank->work += work;
         rank->wall += (double)r->wall_ns;
+        rank->wait += (double)r->wait_ns;
         rank->steps += r->steps;
         s->nfresh += !rank->fresh;
         rank->fresh = true;
@@ -232,9 +235,10 @@ int lbp_stepped_report(struct lbp_stepped *s, const struct lbp_stepped_report *r
         rank->reported = true;
     }
     if (r->move_bytes > 0) {
-        lbp_profit_moved(&s->profit, r->move_bytes, r->move_wall_ns, r->move_cpu_ns);
         s->moved_bytes += r->move_bytes;
         s->cost_ns = fmax(s->cost_ns, (double)r->move_wall_ns);
+        s->cost_bytes = r->move_bytes > s->cost_bytes ? r->move_bytes : s->cost_bytes;
+        s->cost_cpu_ns = r->move_cpu_ns > s->cost_cpu_ns ? r->move_cpu_ns : s->cost_cpu_ns;
     }
     if (r->shift_iterations >= 0 && r->shift_ns > 0)
         lbp_grain_message(&s->grain, r->shift_iterations, (double)r->shift_ns);

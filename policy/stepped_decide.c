@@ -4,6 +4,7 @@
  * Source: Siegell & Steenkiste 1997, figure 21; the account of what was brought and the horizon are ours.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "policy/period.h"
@@ -13,14 +14,19 @@
 #define SLACK 0.003 /* ratio of the step time that fewer moves are worth */
 #define REPORT_NS 50e3
 #define EARLY_NS 300e6   /* from the beginning: plans follow one another quickly */
-#define HORIZON_NS 500e6 /* a loop is expected to go on as long as it has, and at least so long */
-#define KEPT 0.3         /* of what a plan promised: less is a broken word */
-#define DOUBT 0.05       /* gain asked for, for the first broken word */
+#define TRY_AGAIN_NS 1e9 /* and so many steps: */
+#define TRY_AGAIN 20
+#define TRIES_MAX 10
+#define AFTER_UNDO_NS 250e6 /* from an undone plan to the next, doubled each time, */
+#define AFTER_UNDO 5        /* and so many steps */
+#define BACK_GAIN 0.02
+#define UNSURE 1.25   /* times its guessed cost a move may cost, as long as none was measured */
+#define AT_ONCE 0.25  /* of what a single step gains may be put at stake in any case */
+#define PART_MIN 0.05 /* less of a plan is not worth a move */
+#define KEPT 0.3      /* of what a plan promised: less is a broken word */
+#define DOUBT 0.05    /* gain asked for, for the first broken word */
 #define DOUBT_MAX 16
 #define FORGIVE 0.02 /* of doubt, by a quiet decision; half as much after each broken word */
-#define BUDGET 0.004 /* of the time so far that plans may lose on the whole, before they end */
-#define BACK \
-    0.98 /* the bounds before are taken again when they were faster than so much of these */
 #define JITTER 0.3
 #define JITTER_MAX 0.05
 #define TELL 0.25 /* ratio by which a period must differ to be told */
@@ -30,9 +36,24 @@ static bool published(const struct lbp_stepped *s)
     return s->config.params.policy == LBP_SIEGELL;
 }
 
+/*
+ * A rank's speed to plan by.  One that holds nothing is measured by nobody: after a while it is taken to be what it was at
+ * its best, and tried again; each time that this was in vain the while is twice as long.
+ */
+static double believed(const struct lbp_stepped *s, uint32_t rank, int64_t now_ns)
+{
+    const struct stepped_rank *r = &s->rank[rank];
+
+    if (r->idle_ns != INT64_MIN &&
+        (double)(now_ns - r->idle_ns) > (TRY_AGAIN_NS + TRY_AGAIN * s->real_ns) * exp2(r->tries) &&
+        !published(s))
+        return r->best;
+    return s->cautious && !published(s) ? r->low : lbp_filter_value(&r->filter);
+}
+
 /* Speeds to plan by; ranks not measured get what the others do, by weight.  Returns the worst relative error; < 0: no rank
  * was measured. */
-static double plan_speeds(struct lbp_stepped *s)
+static double plan_speeds(struct lbp_stepped *s, int64_t now_ns)
 {
     double speed = 0, weight = 0, error = 0, jitter = 0;
     bool weighted = true;
@@ -58,7 +79,7 @@ static double plan_speeds(struct lbp_stepped *s)
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         const struct stepped_rank *r = &s->rank[i];
 
-        s->speed[i] = lbp_filter_known(&r->filter) ? lbp_filter_value(&r->filter)
+        s->speed[i] = lbp_filter_known(&r->filter) ? believed(s, i, now_ns)
                                                    : speed * (weighted ? r->weight : 1);
     }
     /* a quota makes single steps run ahead and behind: no bounds can even that out */
@@ -76,124 +97,84 @@ static bool all_known(const struct lbp_stepped *s)
     return true;
 }
 
-/*
- * A rank's time for a step's work that it had before and took `wall` for.  A quota lets short work go faster than long, so
- * that more work than now is not expected to go faster than it went.
- */
-static double elsewhere(const struct stepped_rank *r, double work, double wall, double speed)
-{
-    return work > r->now_work ? fmax(work / speed, wall) : work / speed;
-}
-
-/*
- * What the bounds have brought since the last decision, by the speeds that were really there, and by the work that each
- * rank had with these bounds and others: no guess of what iterations cost is in it.  Then all begins anew.
- */
-static void settle(struct lbp_stepped *s)
-{
-    bool first = s->prev_expected_ns < 0; /* the first bounds are still in force */
-    double measured = 0, before = 0, without = 0;
-    int64_t steps = 0;
-
-    for (uint32_t i = 0; i < s->config.nranks; i++) {
-        struct stepped_rank *r = &s->rank[i];
-        double speed =
-            r->wall > 0 && r->work > 0 ? r->work / r->wall : lbp_filter_value(&r->filter);
-
-        speed = fmax(speed, 1e-6);
-        steps = r->steps > steps ? r->steps : steps;
-        r->now_work = r->steps > 0 ? r->work / (double)r->steps : 0;
-        r->now_wall = r->now_work / speed;
-        if (first) {
-            r->first_work = r->now_work;
-            r->first_wall = r->now_wall;
-        }
-        measured = fmax(measured, r->now_wall);
-        before = fmax(before, elsewhere(r, r->prev_work, r->prev_wall, speed));
-        without = fmax(without, elsewhere(r, r->first_work, r->first_wall, speed));
-        r->work = r->wall = 0;
-        r->steps = 0;
-        r->fresh = false;
-    }
-    s->nfresh = 0;
-    s->measured_ns = measured;
-    s->without_ns = without;
-    s->account_ns += (double)steps * (without - measured) - (s->cost_ns - s->charged_ns);
-    s->charged_ns = s->cost_ns;
-    if (!first) {
-        s->prev_expected_ns = before;
-        s->brought_ns += (double)steps * (before - measured);
-        s->promised_ns += (double)steps * (s->last_before_ns - s->last_after_ns);
-    }
-    if (s->config.pipelined > 0)
-        lbp_grain_sweep(&s->grain, measured);
-}
-
 /* The moves of the next bounds hold all ranks up so long. */
-static double move_cost(struct lbp_stepped *s)
+static double move_cost(const struct lbp_stepped *s)
 {
-    size_t n = lbp_adjacent_moves(s->bound, s->next, s->config.nranks, s->move);
-    double rounds = n > 0 ? s->move[n - 1].round + 1 : 0;
     double bytes = (double)lbp_adjacent_most(s->bound, s->next, s->config.nranks) *
                    (double)s->config.row_bytes;
 
-    return n > 0 ? lbp_profit_transfer_ns(&s->profit, bytes) + (rounds - 1) * s->profit.fixed_ns
-                 : 0;
+    if (memcmp(s->bound, s->next, ((size_t)s->config.nranks + 1) * sizeof(*s->next)) == 0)
+        return 0;
+    return lbp_profit_transfer_ns(&s->profit, bytes);
 }
 
-/* How long the loop is expected to go on. */
-static double horizon(const struct lbp_stepped *s, double step_ns, int64_t now_ns)
+/* Go only so far towards the next bounds.  Returns whether what comes out is a distribution as it must be, and another. */
+static bool shorten(struct lbp_stepped *s, double part)
 {
-    double lasted = (double)(now_ns - s->begun_ns);
+    int64_t least = s->config.min_iterations > 1 ? s->config.min_iterations : 1;
+    bool other = false;
 
-    if (s->config.steps > 0)
-        return (double)(s->config.steps - s->step > 0 ? s->config.steps - s->step : 0) * step_ns;
-    return fmax(lasted, HORIZON_NS);
-}
+    for (uint32_t i = 1; i < s->config.nranks; i++) {
+        s->next[i] = s->bound[i] + llround(part * (double)(s->next[i] - s->bound[i]));
+        other = other || s->next[i] != s->bound[i];
+    }
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        int64_t size = s->next[i + 1] - s->next[i];
 
-/* So much more than what the plans brought may be lost in the hope of more, ns. */
-static double budget(const struct lbp_stepped *s, int64_t now_ns)
-{
-    return s->account_ns + BUDGET * (double)(now_ns - s->begun_ns);
+        if (size < 0 || (size > 0 && size < least))
+            return false;
+    }
+    return other;
 }
 
 /*
- * Bounds that were in force are known by what they did, whatever costs are thought to be: those before, when these are
- * slower, and the very first, when all plans together have lost more than may be.  0: neither is better.
+ * What is put at stake is the way there and back.  When that is more than may be lost, go as far as may be: what it brings
+ * is allowed for more.  Returns false when nothing is left.
  */
-static double look_back(struct lbp_stepped *s, int64_t now_ns)
+static bool within_means(struct lbp_stepped *s, double gain, int64_t now_ns)
 {
-    size_t size = ((size_t)s->config.nranks + 1) * sizeof(*s->next);
-    double least = BACK * s->measured_ns;
+    double may = fmax(lbp_stepped_allowance(s, now_ns), AT_ONCE * gain * s->real_ns),
+           fixed = 2 * lbp_profit_transfer_ns(&s->profit, 0);
+    double all = 2 * move_cost(s) - fixed;
 
-    if (s->prev_expected_ns < 0 || published(s))
-        return 0;
-    if (budget(s, now_ns) < 0 && s->without_ns < least) {
-        memcpy(s->next, s->first, size);
-        return s->without_ns;
-    }
-    if (s->prev_expected_ns < least) {
-        memcpy(s->next, s->prev, size);
-        return s->prev_expected_ns;
-    }
-    return 0;
+    if (s->profit.moves == 0)
+        all *= UNSURE;
+    if (all + fixed <= may)
+        return true;
+    return may - fixed > PART_MIN * all && shorten(s, (may - fixed) / all);
+}
+
+static double ratio_gain(const struct lbp_stepped_decision *d)
+{
+    return d->before_ns > 0 ? isinf(d->before_ns) ? 1 : 1 - d->after_ns / d->before_ns : 0;
+}
+
+/* Bounds of before are known by what they did, and nothing is expected to change that. */
+static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t now_ns)
+{
+    struct lbp_stepped_decision *d = &s->last;
+
+    d->before_ns = s->worse ? s->real_ns : s->tried_ns;
+    d->after_ns = back_ns;
+    d->least = d->threshold = BACK_GAIN;
+    d->noise = 0;
+    d->cost_ns = move_cost(s);
+    d->benefit_ns = ratio_gain(d) * lbp_stepped_horizon(s, d->before_ns, now_ns);
+    if (ratio_gain(d) < BACK_GAIN)
+        return LBP_REASON_BELOW_THRESHOLD;
+    return d->benefit_ns > d->cost_ns ? LBP_REASON_PROPORTIONAL : LBP_REASON_UNPROFITABLE;
 }
 
 /* Are the next bounds worth it?  Fills last. */
-static enum lbp_reason judge(struct lbp_stepped *s, double noise, double back_ns, int64_t now_ns)
+static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns)
 {
     struct lbp_stepped_decision *d = &s->last;
     double gain, lasts;
 
-    d->at_ns = now_ns;
     d->before_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->bound);
     d->after_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
-    if (back_ns > 0) {
-        d->before_ns = s->measured_ns;
-        d->after_ns = back_ns;
-    }
-    gain = d->before_ns > 0 ? isinf(d->before_ns) ? 1 : 1 - d->after_ns / d->before_ns : 0;
-    if (s->doubt > 1 && !published(s) && back_ns <= 0) {
+    gain = ratio_gain(d);
+    if (s->doubt > 1 && !published(s)) {
         noise = fmax(noise, (s->doubt - 1) * DOUBT);
         s->doubt = fmax(1, s->doubt * (1 - FORGIVE * exp2(-s->broken)));
     }
@@ -201,35 +182,50 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, double back_ns
     d->noise = noise;
     d->least = fmax(d->threshold, noise);
     d->cost_ns = move_cost(s);
-    lasts = horizon(s, d->before_ns, now_ns);
+    lasts = lbp_stepped_horizon(s, d->before_ns, now_ns);
     d->benefit_ns = lbp_profit_benefit_ns(&s->profit, gain, lasts, now_ns);
+    if ((double)now_ns < s->wait_until_ns && !published(s))
+        return LBP_REASON_UNSTABLE;
     if (!lbp_threshold_pass(&s->threshold, gain, noise))
         return gain > 0 && gain >= d->threshold ? LBP_REASON_FILTERED : LBP_REASON_BELOW_THRESHOLD;
-    if (back_ns <= 0 && !published(s) && s->account_ns < 0 && budget(s, now_ns) < d->cost_ns)
-        return LBP_REASON_UNSTABLE;
-    if (!lbp_profit_pays(&s->profit, gain, lasts, d->cost_ns, now_ns))
+    if (!published(s) && !within_means(s, gain, now_ns))
+        return LBP_REASON_UNPROFITABLE;
+    d->after_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
+    d->cost_ns = move_cost(s);
+    d->benefit_ns = lbp_profit_benefit_ns(&s->profit, ratio_gain(d), lasts, now_ns);
+    d->least = fmin(d->least, ratio_gain(d)); /* a part of the way brings a part */
+    if (!(d->benefit_ns > d->cost_ns))
         return lbp_profit_unstable(&s->profit, now_ns) ? LBP_REASON_UNSTABLE
                                                        : LBP_REASON_UNPROFITABLE;
     return LBP_REASON_PROPORTIONAL;
 }
 
-static void adopt(struct lbp_stepped *s)
+static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
 {
     size_t size = ((size_t)s->config.nranks + 1) * sizeof(*s->bound);
     uint32_t holders = 0;
 
     lbp_profit_outcome(&s->profit, s->promised_ns, s->brought_ns, s->cost_ns);
-    if (s->promised_ns > 0) {
-        bool kept = s->brought_ns >= KEPT * s->promised_ns;
+    if (s->promised_ns > 0 && !s->undoing) {
+        bool kept = s->brought_ns >= KEPT * s->promised_ns && back_ns <= 0;
 
         s->broken = kept ? 0 : s->broken + 1;
+        s->undone -= kept && s->undone > 0;
         s->doubt = kept ? fmax(1, s->doubt / 2) : fmin(DOUBT_MAX, 2 * s->doubt);
+    }
+    s->undoing = back_ns > 0;
+    if (s->undoing) { /* the same must not be tried again at once */
+        s->undone += s->undone < TRIES_MAX;
+        s->wait_until_ns =
+            (double)now_ns + fmax(AFTER_UNDO_NS, AFTER_UNDO * s->real_ns) * exp2(s->undone);
     }
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         s->rank[i].prev_work = s->rank[i].now_work;
         s->rank[i].prev_wall = s->rank[i].now_wall;
     }
     s->prev_expected_ns = INFINITY;
+    s->prev_real_ns = s->real_ns;
+    s->verdicts = 0;
     s->cost_ns = s->charged_ns = s->promised_ns = s->brought_ns = 0;
     s->last_before_ns = s->last.before_ns;
     s->last_after_ns = s->last.after_ns;
@@ -240,8 +236,17 @@ static void adopt(struct lbp_stepped *s)
     s->moved_iterations += s->last_moved;
     memcpy(s->prev, s->bound, size);
     memcpy(s->bound, s->next, size);
-    for (uint32_t i = 0; i < s->config.nranks; i++)
-        holders += s->bound[i + 1] > s->bound[i];
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        bool holds = s->bound[i + 1] > s->bound[i], held = s->prev[i + 1] > s->prev[i];
+        struct stepped_rank *r = &s->rank[i];
+
+        holders += holds;
+        if (holds)
+            r->idle_ns = INT64_MIN;
+        else if (held || r->idle_ns == INT64_MIN)
+            r->idle_ns = now_ns;
+        r->tries += held && !holds && r->tries < TRIES_MAX;
+    }
     lbp_grain_ranks(&s->grain, holders);
     s->workscale += 0.25 * ((double)s->since_moves - s->workscale);
     s->since_moves = 0;
@@ -302,31 +307,31 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
                                          .slack = published(s) ? 0 : SLACK};
     int64_t block = s->grain.block;
     enum lbp_reason reason = LBP_REASON_BELOW_THRESHOLD;
-    double error;
+    double error, back = 0;
     int ret;
 
     if (s->told_period_ns == 0 || s->nfresh == s->config.nranks)
         update_period(s, now_ns, ret_action, ret_n);
     if (!due(s, now_ns) || !all_known(s))
         return 0;
-    settle(s);
-    error = plan_speeds(s);
+    lbp_stepped_settle(s, now_ns);
+    error = plan_speeds(s, now_ns);
     if (error < 0 || !lbp_profile_learned(&s->profile))
         return 0;
     s->since_moves++;
     if (!s->moves_nothing) {
-        double back = look_back(s, now_ns);
-
+        back = lbp_stepped_look_back(s, now_ns);
         ret = back > 0 ? 0 : lbp_adjacent_bounds(&config, &s->profile, s->bound, s->next);
         if (ret < 0)
             return ret;
-        reason = judge(s, published(s) ? 0 : NOISE * error, back, now_ns);
+        reason = back > 0 ? judge_back(s, back, now_ns)
+                          : judge(s, published(s) ? 0 : NOISE * error, now_ns);
         s->last.reason = reason;
         s->decisions[reason]++;
     }
     s->last.at_ns = now_ns;
     if (reason == LBP_REASON_PROPORTIONAL)
-        adopt(s);
+        adopt(s, back, now_ns);
     if (s->config.pipelined > 0)
         lbp_grain_choose(&s->grain);
     if (reason == LBP_REASON_PROPORTIONAL || s->grain.block != block)

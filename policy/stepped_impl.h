@@ -17,21 +17,25 @@ struct stepped_rank {
     uint64_t epoch;
     double weight, hardware;
     struct lbp_filter filter;
-    double work, wall; /* since the last decision */
-    int64_t steps;     /* the same */
+    double work, wall, wait; /* since the last decision */
+    int64_t steps;           /* the same */
     double now_work, prev_work,
         first_work; /* of a step, with the bounds now, before, and at first */
     double now_wall, prev_wall, first_wall; /* that it took */
     double step_wall_ns;                    /* computing in a step, last report */
+    double best;                            /* greatest speed that it was known to have */
+    double low;                             /* speed that falls at once and rises slowly */
+    double was_fast, was_low;               /* filter and low at the last decision */
+    int64_t idle_ns;                        /* since when it holds nothing; INT64_MIN: it does */
+    int tries;                              /* times that it was given work again, in vain */
 };
 
 struct lbp_stepped {
     struct lbp_stepped_config config; /* weight and hardware not kept here */
     struct stepped_rank *rank;        /* [nranks] */
-    int64_t *bound, *prev, *first;  /* [nranks + 1] as last planned; before that; the very first */
-    int64_t *next;                  /* [nranks + 1] scratch */
-    double *speed;                  /* [nranks] scratch */
-    struct lbp_adjacent_move *move; /* [nranks] scratch */
+    int64_t *bound, *prev, *first; /* [nranks + 1] as last planned; before that; the very first */
+    int64_t *next;                 /* [nranks + 1] scratch */
+    double *speed;                 /* [nranks] scratch */
     struct lbp_profile profile;
     struct lbp_profit profit;
     struct lbp_threshold threshold;
@@ -46,20 +50,51 @@ struct lbp_stepped {
     int64_t since_moves;
     int64_t decisions[LBP_REASONS];
     int64_t moved_iterations, moved_bytes;
-    double cost_ns;                 /* of applying the last plan, the longest rank's */
+    double cost_ns; /* of applying the last plan, the longest rank's */
+    int64_t cost_bytes, cost_cpu_ns;
     double account_ns;              /* brought less cost, against the first bounds */
     double promised_ns, brought_ns; /* by the last plan, against the bounds before */
     double charged_ns;              /* of cost_ns, in the account already */
     double without_ns;              /* a step with the first bounds, at the present speeds */
-    double measured_ns;             /* a step with the present bounds */
-    double prev_expected_ns; /* with the bounds before, at the present speeds; < 0: none yet */
-    int broken;              /* words one after another */
-    double doubt;            /* >= 1: so many times the gain is asked for; plans broke their word */
+    double measured_ns;           /* a step with the present bounds, the longest rank's computing */
+    double real_ns, prev_real_ns; /* a step as it really took, now; with the bounds before */
+    bool undoing;                 /* the last plan undid another */
+    int undone;                   /* plans, one after another but for some that kept their word */
+    double wait_until_ns;         /* no new plan before */
+    double tried_ns;              /* real, as it compares with what is projected for other bounds */
+    bool worse;                   /* the last plan made steps longer, where it gave work to */
+    int verdicts;                 /* accounts since the last plan */
+    double overhead_ns, stretch;  /* least of real less measured; and real / measured */
+    double prev_expected_ns;      /* with the bounds before, at the present speeds; < 0: none yet */
+    int broken;                   /* words one after another */
+    double doubt; /* >= 1: so many times the gain is asked for; plans broke their word */
     double last_before_ns, last_after_ns; /* step times that it was adopted for */
+    double regret_fast_ns, regret_low_ns; /* lost by shares of either kind of speed, faded */
+    bool cautious;                        /* plans are by the low speeds */
+    int64_t settled_ns;                   /* when the account was made up last */
     struct lbp_stepped_decision last;
     int64_t told_decisions; /* by lbp_stepped_decided */
     int64_t last_moved;     /* iterations, by the last plan */
 };
+
+/*
+ * stepped_account.c: what the bounds have brought since the last decision, by the speeds that were really there, and by the
+ * work that each rank had with these bounds and others: no guess of what iterations cost is in it.  Then all begins anew.
+ */
+void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns);
+
+/*
+ * Bounds that were in force are known by what they did, whatever costs are thought to be: fills next with those before, when
+ * these are slower, or the very first, when all plans together have lost more than may be.  Returns the time of a step with
+ * them; 0: neither is better.
+ */
+double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns);
+
+/* So much may be put at stake now, ns: a small part of all time, and what plans have won. */
+double lbp_stepped_allowance(const struct lbp_stepped *s, int64_t now_ns);
+
+/* How long the loop is expected to go on, with steps of that length. */
+double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t now_ns);
 
 /* Decide, if it is time.  Appends to ret_action.  0 or -ENOMEM. */
 int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *ret_action,

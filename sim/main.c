@@ -138,7 +138,8 @@ static int run_stepped(const struct sim_options *o, const struct sim_host *host,
                                 .shift_incr_ns = 8.0 / o->bytes_per_s * 1e9,
                                 .cpu_noise = 0.01,
                                 .parts = 4,
-                                .seed = o->seed};
+                                .seed = o->seed,
+                                .trace = getenv("SIM_TRACE") != NULL};
     struct sim_step_result r;
     int rc = sim_step_run(&c, &r);
 
@@ -161,7 +162,7 @@ static void print(const struct sim_options *o, const char *policy, const struct 
     double to_static = r->static_s > 0 ? r->seconds / r->static_s : 1;
 
     if (o->output == SIM_CSV)
-        printf("%s,%" PRIu32 ",%" PRId64 ",%.6f,%.6f,%.6f,%.4f,%.4f,%" PRId64 ",%.1f\n", policy,
+        printf("\"%s\",%" PRIu32 ",%" PRId64 ",%.6f,%.6f,%.6f,%.4f,%.4f,%" PRId64 ",%.1f\n", policy,
                o->ranks, o->n, r->seconds, r->ideal_s, r->static_s, ratio, to_static, r->moves,
                r->messages_per_s);
     else if (o->output == SIM_JSON)

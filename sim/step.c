@@ -34,10 +34,9 @@ struct world {
     double *before;               /* [n + 1] work of [0, i) */
     double longest;               /* time that one iteration takes on the slowest host */
     int64_t *bound, *next, *undo; /* [nranks + 1]; undo: before the last plan */
-    struct lbp_adjacent_move *move;
-    int64_t *ready, *start; /* [nranks] */
-    int64_t *blocks;        /* [m] when the rank before ended each block */
-    struct mail *mail;      /* heap */
+    int64_t *ready, *start;       /* [nranks] */
+    int64_t *blocks;              /* [m] when the rank before ended each block */
+    struct mail *mail;            /* heap */
     size_t nmail, size;
     int64_t order, now_ns, period_ns,
         plan_ns; /* plan_ns: all have heard of next; INT64_MAX: no plan */
@@ -222,6 +221,31 @@ static void report(struct world *w, int64_t end)
     }
 }
 
+static void trace_plan(const struct world *w, const struct lbp_stepped_action *a, int64_t now_ns)
+{
+    printf("%9.3f  plan %" PRIu64 " step %" PRId64 " by %" PRId64 " block %" PRId64 " bounds",
+           (double)now_ns / 1e6, a->epoch, w->step, a->at_step, a->block);
+    for (uint32_t r = 0; r <= w->c->nranks; r++)
+        printf(" %" PRId64, a->bound[r]);
+    puts("");
+}
+
+/* What was decided last, when that was now. */
+static void trace_decision(const struct world *w, int64_t now_ns)
+{
+    static const char *const reason[] = {"proportional", "dry",      "below threshold",
+                                         "unprofitable", "filtered", "unstable"};
+    struct lbp_stepped_stats s;
+
+    lbp_stepped_stats(w->policy, &s);
+    if (s.last.at_ns == now_ns)
+        printf("%9.3f  decision %s before_ms=%.3f after_ms=%.3f least=%.3f cost_ms=%.3f "
+               "benefit_ms=%.3f account_ms=%.3f\n",
+               (double)now_ns / 1e6, reason[s.last.reason], s.last.before_ns / 1e6,
+               s.last.after_ns / 1e6, s.last.least, s.last.cost_ns / 1e6, s.last.benefit_ns / 1e6,
+               s.account_ns / 1e6);
+}
+
 static void take_plan(struct world *w, const struct lbp_stepped_action *a, int64_t now_ns)
 {
     if (a->epoch != w->planned + 1 || w->plan_ns != INT64_MAX)
@@ -231,8 +255,7 @@ static void take_plan(struct world *w, const struct lbp_stepped_action *a, int64
     w->planned_block = a->block;
     w->plan_ns = now_ns + w->c->latency_ns;
     if (w->c->trace)
-        printf("%9.3f  plan %" PRIu64 " step %" PRId64 " by %" PRId64 " block %" PRId64 "\n",
-               (double)now_ns / 1e6, a->epoch, w->step, a->at_step, a->block);
+        trace_plan(w, a, now_ns);
 }
 
 /* What has come to the balancer by now. */
@@ -247,6 +270,8 @@ static void balancer(struct world *w)
         m.r.sample = m.sample;
         if (lbp_stepped_report(w->policy, &m.r, m.at_ns, action, &n) < 0)
             fail(w, "the balancer refused a report");
+        if (w->c->trace)
+            trace_decision(w, m.at_ns);
         for (size_t i = 0; i < n; i++)
             if (action[i].type == LBP_STEPPED_PLAN)
                 take_plan(w, &action[i], m.at_ns);
@@ -268,32 +293,48 @@ static bool reverses(const struct world *w)
     return false;
 }
 
-/* Between two steps: rows travel, all wait. */
+/* Rows of a rank's old block that it does not keep; and those with the new ones that it had not. */
+static int64_t rows_given(const struct world *w, uint32_t r)
+{
+    int64_t first = w->bound[r] > w->next[r] ? w->bound[r] : w->next[r];
+    int64_t last = w->bound[r + 1] < w->next[r + 1] ? w->bound[r + 1] : w->next[r + 1];
+
+    return w->bound[r + 1] - w->bound[r] - (last > first ? last - first : 0);
+}
+
+static int64_t rows_moved(const struct world *w, uint32_t r)
+{
+    int64_t given = rows_given(w, r);
+
+    return 2 * given + (w->next[r + 1] - w->next[r]) - (w->bound[r + 1] - w->bound[r]);
+}
+
+/* Between two steps: rows travel from their old owners to the new ones, all at once; all wait. */
 static void apply(struct world *w)
 {
     const struct sim_step_config *c = w->c;
-    size_t n = lbp_adjacent_moves(w->bound, w->next, c->nranks, w->move);
     int64_t begin = w->now_ns, end = begin;
+    size_t n = 0;
 
     for (uint32_t r = 0; r < c->nranks; r++) {
         w->ready[r] = begin;
         if (w->rank[r].r.steps > 0)
             send(w, r, begin);
     }
-    for (size_t i = 0; i < n; i++) {
-        const struct lbp_adjacent_move *m = &w->move[i];
-        int64_t rows = m->last - m->first, at = w->ready[m->from];
+    for (uint32_t r = 0; r < c->nranks; r++) {
+        int64_t rows = rows_moved(w, r), out = rows > 0 ? rows_given(w, r) : 0;
 
-        at = at > w->ready[m->to] ? at : w->ready[m->to];
-        at += c->move_fixed_ns + c->latency_ns + rows * c->row_ns + (int64_t)c->move_cpu_ns;
-        w->ready[m->from] = w->ready[m->to] = at;
-        end = at > end ? at : end;
-        w->rank[m->from].r.move_bytes += rows * c->row_bytes;
-        w->rank[m->to].r.move_bytes += rows * c->row_bytes;
-        w->result.moved_iterations += rows;
+        if (rows == 0)
+            continue;
+        w->ready[r] +=
+            c->move_fixed_ns + c->latency_ns + rows * c->row_ns + (int64_t)c->move_cpu_ns;
+        end = w->ready[r] > end ? w->ready[r] : end;
+        w->rank[r].r.move_bytes = rows * c->row_bytes;
+        w->result.moved_iterations += out;
+        n++;
     }
     for (uint32_t r = 0; r < c->nranks; r++) {
-        w->rank[r].r.move_wall_ns = w->ready[r] - begin;
+        w->rank[r].r.move_wall_ns = n > 0 ? end - begin : 0; /* the ranks wait for each other */
         w->rank[r].r.move_cpu_ns = (int64_t)c->move_cpu_ns;
         w->start[r] += end - begin;
     }
@@ -309,6 +350,9 @@ static void apply(struct world *w)
         w->block = w->planned_block;
     w->plan_ns = INT64_MAX;
     w->now_ns = end;
+    if (c->trace)
+        printf("%9.3f  applied %" PRIu64 " in %.3f ms\n", (double)begin / 1e6, w->epoch,
+               (double)(end - begin) / 1e6);
 }
 
 static double cores(const struct world *w, int64_t now_ns)
@@ -345,6 +389,9 @@ static void loop(struct world *w)
 
         if ((double)(end - from) > SETTLED * best_step(w, from))
             w->result.settled_ns = end;
+        if (c->trace && w->policy)
+            printf("%9.3f  step %" PRId64 " took %.3f ms\n", (double)end / 1e6, w->step,
+                   (double)(end - from) / 1e6);
         report(w, end);
         w->now_ns = end + c->latency_ns;
         if (!w->policy)
@@ -402,10 +449,9 @@ static int run(const struct sim_step_config *c, bool bare, struct sim_step_resul
     w.rank = calloc(ranks, sizeof(*w.rank));
     w.before = calloc((size_t)c->n + 1, sizeof(*w.before));
     w.bound = calloc(3 * (ranks + 1), sizeof(*w.bound));
-    w.move = calloc(ranks, sizeof(*w.move));
     w.ready = calloc(2 * ranks, sizeof(*w.ready));
     w.blocks = calloc((size_t)c->pipelined + 1, sizeof(*w.blocks));
-    if (!w.rank || !w.before || !w.bound || !w.move || !w.ready || !w.blocks)
+    if (!w.rank || !w.before || !w.bound || !w.ready || !w.blocks)
         goto out;
     w.next = w.bound + ranks + 1;
     w.undo = w.next + ranks + 1;
@@ -437,7 +483,6 @@ out:
     free(w.rank);
     free(w.before);
     free(w.bound);
-    free(w.move);
     free(w.ready);
     free(w.blocks);
     free(w.mail);

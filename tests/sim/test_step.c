@@ -86,7 +86,10 @@ static void run(struct step_case *c, struct sim_step_result *r, unsigned seed)
     ck_assert_msg(r->ended, "seed %u: %s", seed, r->why);
 }
 
-/* One host at a third: from the first measurement to the right bounds within three periods, and then they stay. */
+/*
+ * One host at a third: to the right bounds within four periods from the very start, and then they stay.  What rows cost to
+ * move is not known yet: the first plan may go only a part of the way.
+ */
 START_TEST(test_converges)
 {
     for (unsigned seed = 1; seed <= 40; seed++) {
@@ -97,6 +100,7 @@ START_TEST(test_converges)
         c.host[seed % 4].cores = 0.33;
         c.host[1].hardware = seed % 3 ? 1 : 2;
         costs(&c, 1000, 80e6, (int)(seed % 4), seed);
+        c.config.trace = getenv("SIM_TRACE") && seed == (unsigned)atoi(getenv("SIM_TRACE"));
         run(&c, &r, seed);
         if (getenv("SIM_VERBOSE"))
             printf("converges seed=%u ratio=%.4f static=%.4f plans=%ld settled_ms=%.1f "
@@ -105,7 +109,7 @@ START_TEST(test_converges)
                    (double)r.static_ns / (double)r.ideal_ns, (long)r.plans,
                    (double)r.settled_ns / 1e6, (double)r.period_ns / 1e6, (long)r.reversals,
                    (long)r.block);
-        ck_assert_int_le(r.settled_ns, 3 * (r.period_ns + 2 * r.end_ns / c.config.steps));
+        ck_assert_int_le(r.settled_ns, 4 * (r.period_ns + 2 * r.end_ns / c.config.steps));
         ck_assert_int_eq(r.reversals, 0);
         ck_assert_int_le(r.plans, 8);
         free(c.cost_ns);
@@ -244,9 +248,10 @@ START_TEST(test_never_worse)
 {
     unsigned rounds = getenv("SIM_ROUNDS") ? (unsigned)atoi(getenv("SIM_ROUNDS")) : ROUNDS;
     double worst = 0, sum_auto = 0, sum_static = 0, sum_ideal = 0;
-    unsigned worst_seed = 0, bad = 0, wavers = 0;
+    unsigned worst_seed = 0, bad = 0, very_bad = 0, wavers = 0;
+    unsigned begin = getenv("SIM_FIRST") ? (unsigned)atoi(getenv("SIM_FIRST")) : 1;
 
-    for (unsigned seed = 1; seed <= rounds; seed++) {
+    for (unsigned seed = begin; seed < begin + rounds; seed++) {
         struct step_case c;
         struct sim_step_result r;
         double over;
@@ -258,6 +263,7 @@ START_TEST(test_never_worse)
             worst = over;
             worst_seed = seed;
         }
+        very_bad += over > 1.05;
         if (over > 1.01) {
             bad++;
             if (getenv("SIM_VERBOSE"))
@@ -281,12 +287,13 @@ START_TEST(test_never_worse)
         free(c.cost_ns);
     }
     printf("step rounds=%u auto_to_static=%.4f auto_to_ideal=%.4f worst=%.4f seed=%u "
-           "over_1.01=%u wavers=%u\n",
-           rounds, sum_auto / sum_static, sum_auto / sum_ideal, worst, worst_seed, bad, wavers);
-    ck_assert_double_le(sum_auto / sum_static, 0.66);
-    ck_assert_msg(worst <= 1.16, "worst %.4f at seed %u", worst, worst_seed);
-    ck_assert_uint_le(bad, rounds * 55 / 1000);
-    ck_assert_uint_le(wavers, rounds / 200);
+           "over_1.01=%u over_1.05=%u wavers=%u\n",
+           rounds, sum_auto / sum_static, sum_auto / sum_ideal, worst, worst_seed, bad, very_bad,
+           wavers);
+    ck_assert_double_le(sum_auto / sum_static, 0.65);
+    ck_assert_uint_le(bad, rounds * 26 / 1000);
+    ck_assert_uint_le(very_bad, rounds * 10 / 1000);
+    ck_assert_uint_le(wavers, rounds / 250);
 }
 END_TEST
 
@@ -330,7 +337,7 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc > 1)
         return trace(argc, argv);
-    tcase_set_timeout(t, 300);
+    tcase_set_timeout(t, 1800);
     tcase_add_test(t, test_converges);
     tcase_add_test(t, test_equal);
     tcase_add_test(t, test_reacts);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What plans have really brought, against bounds of before and the very first; and which kind of speed would have been
+ * better to plan by.  Source: ours.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "policy/stepped_impl.h"
+
+#define HORIZON_NS 1000e6 /* a loop is expected to go on as long as it has, and at least so long */
+#define ALLOW 0.006       /* of the time that may be lost on plans, on the whole */
+#define BACK \
+    0.98 /* the bounds before are taken again when they were faster than so much of these */
+#define WORSE 1.03   /* a step that really takes so much longer than before the plan is no chance */
+#define RISE_NS 5e9  /* in which the low speed rises to the filtered one */
+#define FADE_NS 30e9 /* in which what happened counts less */
+#define SURE_NS 10e6 /* by so much must one kind of speed be better, */
+#define SURE 0.7     /* and to so much of the other's loss */
+
+double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t now_ns)
+{
+    double lasted = (double)(now_ns - s->begun_ns);
+
+    if (s->config.steps > 0)
+        return (double)(s->config.steps - s->step > 0 ? s->config.steps - s->step : 0) * step_ns;
+    return fmax(lasted, HORIZON_NS);
+}
+
+double lbp_stepped_allowance(const struct lbp_stepped *s, int64_t now_ns)
+{
+    double ahead = s->config.steps > 0 ? lbp_stepped_horizon(s, s->real_ns, now_ns) : HORIZON_NS;
+
+    return s->account_ns + ALLOW * ((double)(now_ns - s->begun_ns) + ahead);
+}
+
+/*
+ * A rank's time for a step's work that it had before and took `wall` for.  A quota lets short work go faster than long, so
+ * that more work than now is not expected to go faster than it went.
+ */
+static double elsewhere(const struct stepped_rank *r, double work, double wall, double speed)
+{
+    return work > r->now_work ? fmax(work / speed, wall) : work / speed;
+}
+
+/* What shares by these speeds would have taken, against the best. */
+static void add_regret(struct lbp_stepped *s, double wall_ns, double now_sum, double fast_sum,
+                       double low_sum)
+{
+    double fast = 0, low = 0, fade = exp(-wall_ns / FADE_NS);
+
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        const struct stepped_rank *r = &s->rank[i];
+
+        if (!(r->wall > 0 && r->work > 0))
+            continue;
+        fast = fmax(fast, r->was_fast * r->wall / r->work);
+        low = fmax(low, r->was_low * r->wall / r->work);
+    }
+    s->regret_fast_ns = s->regret_fast_ns * fade + wall_ns * (fast * now_sum / fast_sum - 1);
+    s->regret_low_ns = s->regret_low_ns * fade + wall_ns * (low * now_sum / low_sum - 1);
+    if (s->cautious ? s->regret_fast_ns < SURE * s->regret_low_ns - SURE_NS
+                    : s->regret_low_ns < SURE * s->regret_fast_ns - SURE_NS)
+        s->cautious = !s->cautious;
+}
+
+/* Both kinds of speed since the last decision, compared; then brought up to date. */
+static void compare_speeds(struct lbp_stepped *s, int64_t now_ns)
+{
+    double wall = (double)(now_ns - s->settled_ns), now_sum = 0, fast_sum = 0, low_sum = 0;
+    double rise = 1 - exp(-wall / RISE_NS);
+
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        const struct stepped_rank *r = &s->rank[i];
+
+        if (!(r->wall > 0 && r->work > 0))
+            continue;
+        now_sum += r->work / r->wall;
+        fast_sum += r->was_fast;
+        low_sum += r->was_low;
+    }
+    if (fast_sum > 0 && low_sum > 0)
+        add_regret(s, wall, now_sum, fast_sum, low_sum);
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        struct stepped_rank *r = &s->rank[i];
+        double fast = lbp_filter_value(&r->filter);
+
+        if (!lbp_filter_known(&r->filter))
+            continue;
+        r->low = r->low > 0 && fast > r->low ? r->low + rise * (fast - r->low) : fast;
+        r->was_fast = fast;
+        r->was_low = r->low;
+        r->best = fmax(r->best, fast);
+    }
+    s->settled_ns = now_ns;
+}
+
+/* A speed for a rank's account: measured; else, of one that holds nothing, the best that is known of it, so that plans do
+ * not praise themselves for what nobody sees. */
+static double account_speed(const struct stepped_rank *r)
+{
+    if (r->wall > 0 && r->work > 0)
+        return r->work / r->wall;
+    return fmax(r->best, fmax(lbp_filter_value(&r->filter), 1e-6));
+}
+
+/* The move is over: one measurement for all ranks, since all wait for the one that moves most. */
+static void learn_move(struct lbp_stepped *s)
+{
+    if (s->cost_bytes > 0)
+        lbp_profit_moved(&s->profit, s->cost_bytes, (int64_t)s->cost_ns, s->cost_cpu_ns);
+    s->cost_bytes = 0;
+}
+
+void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
+{
+    bool first = s->prev_expected_ns < 0; /* the first bounds are still in force */
+    double measured = 0, before = 0, without = 0, real = 0;
+    uint32_t slowest = 0;
+    int64_t steps = 0;
+
+    learn_move(s);
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        struct stepped_rank *r = &s->rank[i];
+        double speed = account_speed(r);
+
+        steps = r->steps > steps ? r->steps : steps;
+        if (r->steps > 0)
+            real = fmax(real, (r->wall + r->wait) / (double)r->steps);
+        r->now_work = r->steps > 0 ? r->work / (double)r->steps : 0;
+        r->now_wall = r->now_work / speed;
+        if (first) {
+            r->first_work = r->now_work;
+            r->first_wall = r->now_wall;
+        }
+        if (r->now_wall > measured) {
+            measured = r->now_wall;
+            slowest = i;
+        }
+        before = fmax(before, elsewhere(r, r->prev_work, r->prev_wall, speed));
+        without = fmax(without, elsewhere(r, r->first_work, r->first_wall, speed));
+    }
+    compare_speeds(s, now_ns);
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        struct stepped_rank *r = &s->rank[i];
+
+        r->work = r->wall = r->wait = 0;
+        r->steps = 0;
+        r->fresh = false;
+    }
+    s->nfresh = 0;
+    real = fmax(real, measured);
+    s->measured_ns = measured;
+    s->real_ns = real;
+    s->overhead_ns = fmin(s->overhead_ns, real - measured);
+    if (measured > 0)
+        s->stretch = fmin(s->stretch, real / measured);
+    s->tried_ns = s->config.kind == LBP_DOACROSS ? measured * s->stretch : real;
+    if (s->config.kind == LBP_DOACROSS) {
+        s->without_ns = without * s->stretch;
+        before *= s->stretch;
+    } else {
+        s->without_ns = without + s->overhead_ns;
+        before += s->overhead_ns;
+    }
+    s->worse = !first && s->prev_real_ns > 0 && s->prev_real_ns * WORSE < real &&
+               s->verdicts == 0 && s->rank[slowest].now_work > s->rank[slowest].prev_work;
+    s->verdicts++;
+    if (!first) {
+        s->account_ns +=
+            (double)steps * (s->without_ns - s->tried_ns) - (s->cost_ns - s->charged_ns);
+        s->charged_ns = s->cost_ns;
+        s->prev_expected_ns = before;
+        s->brought_ns += (double)steps * (before - s->tried_ns);
+        s->promised_ns += (double)steps * (s->last_before_ns - s->last_after_ns);
+    }
+    if (s->config.pipelined > 0)
+        lbp_grain_sweep(&s->grain, measured);
+}
+
+double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
+{
+    size_t size = ((size_t)s->config.nranks + 1) * sizeof(*s->next);
+    double least = BACK * s->tried_ns;
+
+    if (s->prev_expected_ns < 0 || s->config.params.policy == LBP_SIEGELL)
+        return 0;
+    if (lbp_stepped_allowance(s, now_ns) < 0 && s->without_ns < least) {
+        memcpy(s->next, s->first, size);
+        return s->without_ns;
+    }
+    if (s->undoing) /* before are the bounds that were found to be wrong */
+        return 0;
+    if (s->prev_expected_ns < least) {
+        memcpy(s->next, s->prev, size);
+        return s->prev_expected_ns;
+    }
+    if (s->worse) { /* more work made its host slower, or a plan was wrong: it was better before */
+        memcpy(s->next, s->prev, size);
+        return s->prev_real_ns;
+    }
+    return 0;
+}
