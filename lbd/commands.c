@@ -12,7 +12,9 @@
 #include "config.h"
 #include "lbd/node/kernel.h"
 #include "lbd/past.h"
+#include "lbd/present.h"
 
+#define MOST_BYTES ((size_t)LBW_LOCAL_TEXT_MAX - 4096)
 #define DIGITS 6 /* of a number: more than is measured */
 
 static double to_s(int64_t ns)
@@ -126,12 +128,13 @@ static json_t *make_forecast(const struct lbd_view *v, const char *name, struct 
     return o;
 }
 
-static json_t *make_hosts(const struct lbd_view *v, struct lbx_error *err)
+/* From the first-th on, as many as fit into one answer. */
+static json_t *make_hosts(const struct lbd_view *v, size_t first, struct lbx_error *err)
 {
     json_t *hosts, *o;
     const struct lbd_host *h;
     int64_t now_ns = lbx_clock_mono_ns();
-    size_t n;
+    size_t n, i, bytes = 0;
 
     if (!v->controller) {
         lbx_error_set(err, -ENOTSUP,
@@ -140,10 +143,14 @@ static json_t *make_hosts(const struct lbd_view *v, struct lbx_error *err)
     }
     hosts = json_array();
     h = lbd_controller_hosts(v->controller, &n);
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(hosts, make_host(&h[i], now_ns));
+    for (i = first; i < n && bytes < MOST_BYTES; i++) {
+        o = make_host(&h[i], now_ns);
+        bytes += json_dumpb(o, NULL, 0, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) + 1;
+        json_array_append_new(hosts, o);
+    }
     o = json_object();
     json_object_set_new(o, "hosts", hosts);
+    json_object_set_new(o, "next", i < n ? json_integer((json_int_t)i) : json_null());
     return o;
 }
 
@@ -271,10 +278,12 @@ char *lbd_command(const struct lbd_view *v, uint64_t request, const char *text,
 
     if (lbd_past_command(v, request, text, err))
         return NULL;
-    if (strcmp(text, "rank") == 0)
+    if (lbd_present_command(v, text, &o, err))
+        ;
+    else if (strcmp(text, "rank") == 0)
         o = make_rank(v);
-    else if (strcmp(text, "hosts") == 0)
-        o = make_hosts(v, err);
+    else if (strcmp(text, "hosts") == 0 || strncmp(text, "hosts ", 6) == 0)
+        o = make_hosts(v, strtoul(text + 5, NULL, 10), err);
     else if (strcmp(text, "status") == 0)
         o = make_status(v);
     else if (strncmp(text, "forecast ", 9) == 0)
@@ -284,7 +293,7 @@ char *lbd_command(const struct lbd_view *v, uint64_t request, const char *text,
     else
         lbx_error_set(err, -EINVAL,
                       "command '%.100s' is unknown: hosts, rank, forecast, status, policy, "
-                      "history, jobs, job",
+                      "history, jobs, job, running",
                       text);
     if (!o) {
         if (!err->code)

@@ -16,6 +16,7 @@ liblbd_la_SOURCES = \
 	lbd/local_server.c lbd/local_server.h \
 	lbd/notify.c lbd/notify.h \
 	lbd/options.c lbd/options.h \
+	lbd/present.c lbd/present.h \
 	lbd/past.c lbd/past.h \
 	lbd/retention.c lbd/retention.h \
 	lbd/ranking.c lbd/ranking.h \
@@ -87,9 +88,10 @@ $(liblbd_la_OBJECTS): lbd/metrics/catalogue.h
 CLEANFILES += lbd/controller/migrations.c lbd/metrics/catalogue.h lbd/metrics/catalogue.c
 
 bin_PROGRAMS += bin/lbctl
-bin_lbctl_SOURCES = lbd/ctl/lbctl.c lbd/ctl/explain.c lbd/ctl/explain.h lbd/ctl/print.c lbd/ctl/print.h lbd/conf.c lbd/conf.h
-bin_lbctl_CFLAGS = $(LB_CFLAGS) $(JANSSON_CFLAGS)
-bin_lbctl_LDADD = libpolicyconf.la libwire.la libpolicy.la libcommon.la $(JANSSON_LIBS) -lm
+bin_lbctl_SOURCES = lbd/ctl/lbctl.c lbd/ctl/ask.c lbd/ctl/ask.h lbd/ctl/job.c lbd/ctl/job.h \
+	lbd/ctl/top.c lbd/ctl/top.h lbd/ctl/top_text.c lbd/ctl/explain.c lbd/ctl/explain.h lbd/ctl/print.c lbd/ctl/print.h lbd/conf.c lbd/conf.h
+bin_lbctl_CFLAGS = $(LB_CFLAGS) $(JANSSON_CFLAGS) $(CURSES_CFLAGS)
+bin_lbctl_LDADD = libpolicyconf.la libwire.la libpolicy.la libcommon.la $(JANSSON_LIBS) $(CURSES_LIBS) -lm
 
 dist_man_MANS += docs/man/lbctl.1 docs/man/lbd.8 docs/man/policy.conf.5
 EXTRA_DIST += packaging/lbd.service.in

@@ -19,7 +19,7 @@ struct lbd_view {
     const struct lbx_policyconf *conf;
     const struct lbd_node *node;
     const struct lbd_uplink *uplink;
-    const struct lbd_controller *controller;
+    struct lbd_controller *controller;
     const struct lbd_ranking *ranking;
     struct lbd_local_server *server;
     int64_t started_wall_ns;

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +15,6 @@
 
 #define LOOPS_MAX 4096 /* open at a time: what a rank's OPENs may make us allocate */
 
-/* What its ranks said when they closed a loop. */
-struct saved {
-    double iterations;           /* of all */
-    double slowest_ns, taken_ns; /* largest time for an iteration; longest time in the loop */
-    uint32_t idle;               /* ranks that had no iteration: how fast they are was not seen */
-};
-
 struct loop {
     uint32_t id;
     char name[LBW_NAME_MAX];
@@ -30,7 +22,6 @@ struct loop {
     struct lbw_open *open; /* [nranks] as each rank last told */
     bool *opened, *joined; /* [nranks] */
     uint32_t nopened, nclosed;
-    struct saved saved;
     struct lbw_close sum;        /* of the ranks that have closed it; passes: of the last */
     double elapsed_ns;           /* of the one that was in it longest */
     struct lbp_balance *balance; /* from the first report on */
@@ -217,10 +208,6 @@ static void remove_loop(struct lbd_loops *l, struct loop *p)
     *at = p->next;
     l->nloops--;
     add_stats(p, &l->stats);
-    if (p->saved.idle == 0) /* in core seconds: n ranks would each have taken their share's time */
-        l->stats.saved_s +=
-            (p->saved.slowest_ns * p->saved.iterations - p->saved.taken_ns * l->config.nranks) /
-            1e9;
     sum_up(&l->stats, p);
     if (l->last == p)
         l->last = NULL;
@@ -438,22 +425,6 @@ static int take_step(struct lbd_loops *l, uint32_t rank, const struct lbw_step *
     return rc;
 }
 
-/*
- * With equal blocks the loop would have taken as long as the rank that is slowest at an iteration takes for its share of all.
- * That iterations cost the same wherever they are is assumed.
- */
-static void estimate_saved(struct saved *s, const struct lbw_close *m)
-{
-    double taken_ns = (double)m->compute_ns + (double)m->wait_ns + (double)m->library_ns;
-
-    s->iterations += (double)m->iterations;
-    s->taken_ns = fmax(s->taken_ns, taken_ns);
-    if (m->iterations > 0)
-        s->slowest_ns = fmax(s->slowest_ns, (double)m->compute_ns / (double)m->iterations);
-    else
-        s->idle++;
-}
-
 static void count_close(struct lbd_loops *l, struct loop *p, uint32_t rank,
                         const struct lbw_close *m)
 {
@@ -484,7 +455,6 @@ static int take_close(struct lbd_loops *l, uint32_t rank, const struct lbw_close
         return lbx_error_set(err, -EPROTO, "rank %" PRIu32 " closes a loop that is not open", rank);
     p->opened[rank] = false;
     p->nopened--;
-    estimate_saved(&p->saved, m);
     count_close(l, p, rank, m);
     if (++p->nclosed == l->config.nranks)
         remove_loop(l, p);
@@ -551,7 +521,7 @@ void lbd_loops_stats(const struct lbd_loops *l, struct lbd_loops_stats *ret)
 
 int lbd_loops_rank_stats(const struct lbd_loops *l, struct lbd_rank_stats *ret)
 {
-    double *share = calloc(l->config.nranks, sizeof(*share));
+    double *share = calloc(l->config.nranks, sizeof(*share)), shares = 0, iterations = 0;
 
     if (!share)
         return -ENOMEM;
@@ -560,8 +530,14 @@ int lbd_loops_rank_stats(const struct lbd_loops *l, struct lbd_rank_stats *ret)
     if (l->last && l->last->stepped)
         lbp_stepped_ranks(l->last->stepped, NULL, share);
     for (uint32_t r = 0; r < l->config.nranks; r++) {
+        shares += share[r];
+        iterations += (double)l->rank[r].iterations;
+    }
+    for (uint32_t r = 0; r < l->config.nranks; r++) {
         ret[r] = l->rank[r];
         ret[r].share_ratio = share[r];
+        if (shares == 0 && iterations > 0) /* no loop is open: who did how much */
+            ret[r].share_ratio = (double)ret[r].iterations / iterations;
     }
     free(share);
     return 0;

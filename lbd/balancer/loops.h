@@ -51,8 +51,6 @@ struct lbd_loops_stats {
     int64_t loops;
     int64_t decisions[LBP_REASONS];
     int64_t moved_iterations, moved_bytes, moving_ns;
-    double
-        saved_s; /* core seconds: against equal blocks for all ranks; of loops that all have closed */
     double load_balance_ratio; /* of the loop reported last */
     int64_t period_ns, chunk_ns;
     double chunk_iterations;
@@ -68,7 +66,7 @@ struct lbd_rank_stats {
         int64_t iterations, cpu_ns, wait_ns, moves_in, bytes_in;
     } closed;           /* loops: as the rank itself counted */
     double rate_hz;     /* iterations per second in the last report that told of any */
-    double share_ratio; /* of the loop reported last */
+    double share_ratio; /* of the loop reported last; of all that was done when none is open */
 };
 void lbd_loops_stats(const struct lbd_loops *l, struct lbd_loops_stats *ret);
 /* ret[out] [nranks].  Returns 0 or -ENOMEM. */

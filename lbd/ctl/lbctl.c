@@ -11,10 +11,19 @@
 #include "config.h"
 #include "lbd/conf.h"
 #include "lbd/ctl/explain.h"
+#include "lbd/ctl/job.h"
 #include "lbd/ctl/print.h"
+#include "lbd/ctl/top.h"
 #include "wire/local.h"
 
 #define WAIT_NS (5 * LBX_NS_PER_S)
+
+#define WIDTH 100 /* columns of a job */
+
+struct top_options {
+    bool once;
+    double interval_s;
+};
 
 enum { EXIT_OK, EXIT_REFUSED, EXIT_USAGE, EXIT_NOBODY };
 
@@ -24,6 +33,8 @@ static const char usage[] =
     "  rank                the hosts, best first, as jobs are answered\n"
     "  status              how this host's lbd is\n"
     "  explain JOB[.STEP]  what a balancer decided and why; also for the job's own user\n"
+    "  top [--once] [--interval=S]  hosts and jobs, live; --once: print them and end\n"
+    "  job JOBID           a job's steps with their hosts, running or ended\n"
     "  policy check FILE   whether a policy.conf is right; asks no lbd\n"
     "  policy show         what is in force\n\n"
     "  --json              the answer as JSON\n"
@@ -104,6 +115,45 @@ static int explain(const char *path, const char *step, bool json)
     return rc < 0 ? fail_to_ask(path, rc) : rc == 0 ? EXIT_OK : EXIT_REFUSED;
 }
 
+static int misuse(const char *what, const char *word)
+{
+    fprintf(stderr, "lbctl: %s%s%s; see lbctl --help\n", what, word ? " " : "", word ? word : "");
+    return EXIT_USAGE;
+}
+
+static int show_job(const char *path, const char *word, bool json)
+{
+    struct lbx_error err = {0};
+    json_t *answer = NULL, *step;
+    unsigned long jobid;
+    char *end;
+    size_t i, n;
+    int rc;
+
+    errno = 0;
+    jobid = strtoul(word, &end, 10);
+    if (errno || end == word || *end || jobid == 0 || jobid > UINT32_MAX)
+        return misuse("a job's number is needed, not", word);
+    rc = lbd_job_ask(path, (uint32_t)jobid, &answer, &err);
+    if (rc == -EREMOTEIO || rc == -ENOMEM)
+        fprintf(stderr, "lbctl: %s\n", err.text);
+    if (rc < 0)
+        return rc == -EREMOTEIO || rc == -ENOMEM ? EXIT_REFUSED : fail_to_ask(path, rc);
+    n = json_array_size(json_object_get(answer, "jobs"));
+    if (json) {
+        json_dumpf(answer, stdout, JSON_COMPACT);
+        putchar('\n');
+    } else if (n == 0) {
+        fprintf(stderr, "lbctl: job %lu is not known: it was not balanced, or it was long ago\n",
+                jobid);
+    } else {
+        json_array_foreach(json_object_get(answer, "jobs"), i, step)
+            lbd_job_print(stdout, step, WIDTH);
+    }
+    json_decref(answer);
+    return n > 0 ? EXIT_OK : EXIT_REFUSED;
+}
+
 static int check_policy(const char *path, bool json)
 {
     struct lbx_policyconf conf;
@@ -126,16 +176,14 @@ static int check_policy(const char *path, bool json)
     return rc == 0 ? EXIT_OK : EXIT_REFUSED;
 }
 
-static int misuse(const char *what, const char *word)
-{
-    fprintf(stderr, "lbctl: %s%s%s; see lbctl --help\n", what, word ? " " : "", word ? word : "");
-    return EXIT_USAGE;
-}
-
-static int run(int n, char **word, const char *path, bool json)
+static int run(int n, char **word, const char *path, bool json, const struct top_options *top)
 {
     if (n == 3 && strcmp(word[0], "policy") == 0 && strcmp(word[1], "check") == 0)
         return check_policy(word[2], json);
+    if (n > 0 && strcmp(word[0], "job") == 0)
+        return n == 2 ? show_job(path, word[1], json) : misuse("write job JOBID", NULL);
+    if (n == 1 && strcmp(word[0], "top") == 0)
+        return top->once || json ? lbd_top_once(path, json) : lbd_top_run(path, top->interval_s);
     if (n > 0 && strcmp(word[0], "explain") == 0)
         return n == 2 ? explain(path, word[1], json) : misuse("write explain JOBID[.STEP]", NULL);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
@@ -157,11 +205,15 @@ int main(int argc, char **argv)
 {
     static const struct option options[] = {{"json", no_argument, NULL, 'j'},
                                             {"socket", required_argument, NULL, 's'},
+                                            {"once", no_argument, NULL, 'o'},
+                                            {"interval", required_argument, NULL, 'i'},
                                             {"help", no_argument, NULL, 'h'},
                                             {"version", no_argument, NULL, 'v'},
                                             {NULL, 0, NULL, 0}};
     const char *path = getenv("LBD_SOCKET");
+    struct top_options top = {.interval_s = 2};
     bool json = false;
+    char *end;
     int opt;
 
     if (!path || !*path)
@@ -174,6 +226,14 @@ int main(int argc, char **argv)
         case 's':
             path = optarg;
             break;
+        case 'o':
+            top.once = true;
+            break;
+        case 'i':
+            top.interval_s = strtod(optarg, &end);
+            if (end == optarg || *end || !(top.interval_s >= .1 && top.interval_s <= 3600))
+                return misuse("--interval: 0.1 to 3600 seconds, not", optarg);
+            break;
         case 'h':
             fputs(usage, stdout);
             return EXIT_OK;
@@ -184,5 +244,5 @@ int main(int argc, char **argv)
             return EXIT_USAGE;
         }
     }
-    return run(argc - optind, argv + optind, path, json);
+    return run(argc - optind, argv + optind, path, json, &top);
 }

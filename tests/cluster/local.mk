@@ -3,3 +3,4 @@ noinst_PROGRAMS += tests/cluster/lb-load
 tests_cluster_lb_load_SOURCES = tests/cluster/lb-load.c
 tests_cluster_lb_load_CFLAGS = $(LB_CFLAGS)
 EXTRA_DIST += tests/cluster/cluster tests/cluster/lib tests/cluster/00-cluster.t tests/cluster/21-policy.t tests/cluster/22-placement.t tests/lib packaging/debian-packages .ci
+EXTRA_DIST += tests/cluster/terminal.py tests/cluster/cluster tests/cluster/lib tests/cluster/00-cluster.t tests/cluster/21-policy.t tests/lib packaging/debian-packages .ci
