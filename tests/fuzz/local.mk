@@ -57,7 +57,7 @@ tests_fuzz_fuzz_planted_SOURCES = tests/fuzz/fuzz_planted.c $(FUZZ_FRAME)
 tests_fuzz_fuzz_planted_LDFLAGS = $(fuzz_link)
 tests_fuzz_fuzz_planted_LDADD = $(tests_fuzz_replay_planted_LDADD)
 
-# Writes corpus/rank.
+# Writes corpus/rank and corpus/local.
 EXTRA_PROGRAMS += tests/fuzz/seeds
-tests_fuzz_seeds_SOURCES = tests/fuzz/seeds.c $(FUZZ_FRAME)
+tests_fuzz_seeds_SOURCES = tests/fuzz/seeds.c tests/fuzz/seeds_local.c tests/fuzz/seeds.h $(FUZZ_FRAME)
 tests_fuzz_seeds_LDADD = libwire.la libcommon.la

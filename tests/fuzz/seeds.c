@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Write the corpus of fuzz_rank: one file for each kind of message.  usage: seeds FOLDER, after `make tests/fuzz/seeds`. */
+/*
+ * Write the corpora of fuzz_rank and fuzz_local: one file for each kind of message.
+ * usage: seeds FOLDER, the one that holds both; after `make tests/fuzz/seeds`.
+ */
+#include "tests/fuzz/seeds.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,12 +14,13 @@
 
 const char fuzz_name[] = "seeds";
 
-static void put(const char *folder, const char *name, char kind, struct lbx_buf *body)
+void seeds_put(const char *folder, const char *target, const char *name, char kind,
+               struct lbx_buf *body)
 {
     char path[4096];
     FILE *f;
 
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    snprintf(path, sizeof(path), "%s/%s/%s", folder, target, name);
     f = fopen(path, "wb");
     if (!f || fputc(kind, f) == EOF ||
         fwrite(lbx_buf_data(body), 1, lbx_buf_len(body), f) != lbx_buf_len(body) || fclose(f) != 0)
@@ -29,7 +35,7 @@ static void put_rank(const char *folder, const char *name, const struct lbw_rank
     lbx_buf_init(&body, LBX_FRAME_CAP);
     if (lbw_rank_encode(msg, &body) != 0)
         fuzz_fail(name);
-    put(folder, name, 0, &body);
+    seeds_put(folder, "rank", name, 0, &body);
 }
 
 static struct lbw_report report(void)
@@ -61,7 +67,7 @@ static void put_endpoint(const char *folder)
     lbx_buf_init(&body, LBX_FRAME_CAP);
     if (lbw_endpoint_encode(&e, &body) != 0)
         fuzz_fail("endpoint");
-    put(folder, "endpoint", 1, &body);
+    seeds_put(folder, "rank", "endpoint", 1, &body);
 }
 
 int main(int argc, char **argv)
@@ -113,5 +119,6 @@ int main(int argc, char **argv)
     msg.u.report = report();
     put_rank(argv[1], "report", &msg);
     put_endpoint(argv[1]);
+    seeds_local(argv[1]);
     return 0;
 }
