@@ -8,7 +8,9 @@
 #include <string.h>
 
 #define HALVINGS 20
-#define EXACT 0.001 /* ratio: nearer to the least time is not looked for */
+#define LOOK 64       /* ranks */
+#define ROUNDING 1e-6 /* of the remaining speed, after many subtractions */
+#define EXACT 0.001   /* ratio: nearer to the least time is not looked for */
 
 static int64_t clamp(int64_t x, int64_t lo, int64_t hi)
 {
@@ -29,33 +31,41 @@ double lbp_adjacent_time_ns(struct lbp_profile *profile, const double *speed, ui
     return longest;
 }
 
-/* Can all be done in t ns? */
-static bool feasible(const struct lbp_adjacent_config *c, struct lbp_profile *profile, double t)
+/* Can all be done in t ns?  speed: of all ranks together; as soon as what remains is too much for the rest, it cannot. */
+static bool feasible(const struct lbp_adjacent_config *c, struct lbp_profile *profile, double speed,
+                     double t)
 {
     int64_t at = 0;
     int hint = 0;
 
-    for (uint32_t r = 0; r < c->nranks && at < profile->n; r++)
+    for (uint32_t r = 0; r < c->nranks && at < profile->n; r++) {
+        if (r % LOOK == 0 && r > 0 &&
+            lbp_profile_work(profile, at, profile->n) > t * speed * (1 + ROUNDING))
+            return false;
+        speed -= c->speed[r];
         at = lbp_profile_reach(profile, at, t * c->speed[r], &hint);
+    }
     return at >= profile->n;
 }
 
-/* The least time by whole iterations: between the ideal and one longest iteration more on the slowest rank that is used. */
+/*
+ * The least time by whole iterations: from the ideal on, to one longest iteration more on the slowest rank that is used.  It is
+ * mostly near the ideal: looked for with growing steps from there, then by halving the last.
+ */
 static double least_time(const struct lbp_adjacent_config *c, struct lbp_profile *profile)
 {
-    double speed = 0, lo, hi;
+    double speed = 0, lo, hi, step;
 
     for (uint32_t r = 0; r < c->nranks; r++)
         speed += c->speed[r];
-    lo = lbp_profile_work(profile, 0, profile->n) / speed;
-    if (feasible(c, profile, lo * (1 + EXACT)))
-        return lo * (1 + EXACT);
-    for (hi = 2 * lo; !feasible(c, profile, hi); hi *= 2)
-        lo = hi;
+    hi = lo = lbp_profile_work(profile, 0, profile->n) / speed;
+    for (step = EXACT * lo; !feasible(c, profile, speed, hi + step); step *= 2)
+        lo = hi += step;
+    hi += step;
     for (int i = 0; i < HALVINGS && hi - lo > EXACT * hi; i++) {
         double mid = (lo + hi) / 2;
 
-        if (feasible(c, profile, mid))
+        if (feasible(c, profile, speed, mid))
             hi = mid;
         else
             lo = mid;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define SORTED 1024 /* ranks; of more the order of matching makes no difference worth a sort */
 #define POLISH_RANKS 2048
 #define POLISH_GAIN 0.002 /* of the remaining time; less is not worth a move */
 
@@ -33,7 +34,31 @@ static double arrival(const struct lbp_view *from, const struct lbp_profit *prof
     return from->hook + lbp_profit_transfer_ns(profit, row_bytes * work / from->unit);
 }
 
-/* Match the greatest surplus with the greatest want until either side is empty. */
+/*
+ * Surpluses to the front of share, wants to the back: of few ranks by size, the greatest outermost; of many by rank, so that
+ * matching goes through memory in order.  Returns how many.
+ */
+static size_t sort(const struct lbp_view *view, uint32_t nranks, double work_per_speed,
+                   struct lbp_plan_share *share)
+{
+    size_t n = 0, front = 0, back;
+
+    for (uint32_t i = 0; i < nranks; i++)
+        n += view[i].present;
+    back = n;
+    for (uint32_t i = 0; i < nranks; i++) {
+        const struct lbp_view *v = &view[i];
+        double over = v->own + v->incoming - v->speed * work_per_speed;
+
+        if (v->present)
+            share[over > 0 ? front++ : --back] = (struct lbp_plan_share){i, over};
+    }
+    if (n <= SORTED)
+        qsort(share, n, sizeof(*share), by_over);
+    return n;
+}
+
+/* Match the outermost surplus with the outermost want until either side is empty. */
 static void match(struct lbp_view *view, struct lbp_plan_share *share, size_t n,
                   const struct lbp_profit *profit, double row_bytes, struct lbp_plan *plan)
 {
@@ -99,7 +124,7 @@ void lbp_plan_make(struct lbp_view *view, uint32_t nranks, const struct lbp_prof
                    struct lbp_plan *ret)
 {
     double work = 0, speed = 0;
-    size_t n = 0;
+    size_t n;
 
     ret->n = 0;
     ret->before_ns = last_end(view, nranks);
@@ -108,12 +133,8 @@ void lbp_plan_make(struct lbp_view *view, uint32_t nranks, const struct lbp_prof
             work += view[i].own + view[i].incoming;
             speed += view[i].speed;
         }
-    for (uint32_t i = 0; i < nranks; i++)
-        if (view[i].present)
-            scratch[n++] = (struct lbp_plan_share){i, view[i].own + view[i].incoming -
-                                                          view[i].speed / speed * work};
+    n = sort(view, nranks, work / speed, scratch);
     if (n > 1) {
-        qsort(scratch, n, sizeof(*scratch), by_over);
         match(view, scratch, n, profit, row_bytes, ret);
         if (polished)
             polish(view, nranks, profit, row_bytes, ret);

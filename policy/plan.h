@@ -31,7 +31,7 @@ struct lbp_plan_share {
  * scratch[out]  [nranks]
  * ret[out]      transfer must have its room
  * polish[in]    also remove by pairs what whole iterations leave uneven
- * Pure, O(P log P).
+ * Pure, O(P).
  */
 void lbp_plan_make(struct lbp_view *view, uint32_t nranks, const struct lbp_profit *profit,
                    double row_bytes, bool polish, struct lbp_plan_share *scratch,
