@@ -270,6 +270,39 @@ static json_t *make_policy(const struct lbx_policyconf *c)
         c->snapshot, "snapshot_interval_s", to_s(c->snapshot_interval_ns));
 }
 
+static json_t *make_weights(const struct lbx_policyconf *c)
+{
+    return json_pack("{sf sf sf sf}", "scale", c->index_scale, "user", c->index_user, "terminal",
+                     c->index_terminal, "task", c->index_task);
+}
+
+static json_t *make_node_weights(const struct lbd_view *v, bool restore, struct lbx_error *err)
+{
+    const struct lbd_weighted *node;
+    const char *error;
+    json_t *nodes, *o;
+    size_t n;
+    bool on;
+
+    if (!v->weights) {
+        lbx_error_set(err, -ENOTSUP, "this lbd is no controller: ask there");
+        return NULL;
+    }
+    if (restore)
+        lbd_weights_restore(v->weights);
+    node = lbd_weights_list(v->weights, &n, &on, &error);
+    nodes = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(
+            nodes, json_pack("{ss sI sI sI sI sb}", "host", node[i].name, "weight",
+                             (json_int_t)node[i].weight, "wanted", (json_int_t)node[i].wanted,
+                             "site", (json_int_t)node[i].site, "bucket", (json_int_t)node[i].bucket,
+                             "managed", node[i].managed));
+    o = json_pack("{sb ss}", "on", on, "error", error);
+    json_object_set_new(o, "nodes", nodes);
+    return o;
+}
+
 char *lbd_command(const struct lbd_view *v, uint64_t request, const char *text,
                   struct lbx_error *err)
 {
@@ -290,10 +323,14 @@ char *lbd_command(const struct lbd_view *v, uint64_t request, const char *text,
         o = make_forecast(v, text + 9, err);
     else if (strcmp(text, "policy") == 0)
         o = make_policy(v->conf);
+    else if (strcmp(text, "weights") == 0)
+        o = make_weights(v->conf);
+    else if (strcmp(text, "weights nodes") == 0 || strcmp(text, "weights restore") == 0)
+        o = make_node_weights(v, strcmp(text, "weights restore") == 0, err);
     else
         lbx_error_set(err, -EINVAL,
                       "command '%.100s' is unknown: hosts, rank, forecast, status, policy, "
-                      "history, jobs, job, running",
+                      "history, jobs, job, running, weights",
                       text);
     if (!o) {
         if (!err->code)

@@ -32,6 +32,7 @@ struct lbd {
     struct lbd_node *node;
     struct lbd_uplink *uplink;
     struct lbd_controller *controller;
+    struct lbd_weights *weights;
     struct lbd_ranking ranking;
     struct lbd_local_server *server;
     struct lbd_serve *serve; /* NULL: nothing is served */
@@ -57,6 +58,7 @@ static struct lbd_view view_of(const struct lbd *d)
                              .node = d->node,
                              .uplink = d->uplink,
                              .controller = d->controller,
+                             .weights = d->weights,
                              .ranking = &d->ranking,
                              .server = d->server,
                              .started_wall_ns = d->started_wall_ns,
@@ -223,6 +225,8 @@ static void stop(struct lbd *d)
         lbd_uplink_stop(d->uplink);
     if (d->controller)
         lbd_controller_stop(d->controller);
+    if (d->weights)
+        lbd_weights_stop(d->weights);
 }
 
 static void read_again(uv_work_t *work)
@@ -330,6 +334,14 @@ static int start_roles(struct lbd *d, struct lbx_error *err)
 
     if (o->controller)
         rc = lbd_controller_create(&d->loop, &controller, &d->ranking, err, &d->controller);
+    if (rc == 0 && o->controller) {
+        struct lbd_weights_settings weights = {
+            .state = o->state, .helper = o->slurm, .conf = &d->conf, .ranking = &d->ranking};
+
+        rc = lbd_weights_create(&d->loop, &weights, &d->weights);
+        if (rc < 0)
+            return lbx_error_set(err, rc, "node weights: %s", strerror(-rc));
+    }
     if (rc == 0 && !o->controller) {
         rc = lbd_uplink_create(&d->loop, &o->controller_at, o->host, &d->ranking, &d->uplink);
         if (rc < 0)
@@ -399,6 +411,7 @@ int lbd_daemon_run(const struct lbd_options *options, struct lbx_error *err)
     lbd_node_destroy(d.node);
     lbd_uplink_destroy(d.uplink);
     lbd_controller_destroy(d.controller);
+    lbd_weights_destroy(d.weights);
     lbd_jobs_destroy(d.jobs);
     lbd_serve_destroy(d.serve);
     lbd_decisions_destroy(d.decisions);

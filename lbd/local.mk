@@ -42,6 +42,8 @@ liblbd_la_SOURCES = \
 	lbd/controller/running.c lbd/controller/running.h \
 	lbd/controller/sessions.c lbd/controller/sessions.h \
 	lbd/controller/store.c lbd/controller/store.h lbd/controller/store_impl.h \
+	lbd/controller/helper.c lbd/controller/helper.h \
+	lbd/controller/weights.c lbd/controller/weights.h \
 	lbd/controller/writer.c \
 	lbd/metrics/deadline.c lbd/metrics/deadline.h \
 	lbd/metrics/http.c lbd/metrics/http.h lbd/metrics/http_answer.c lbd/metrics/http_impl.h \

@@ -27,6 +27,8 @@ static const char usage[] =
     "  --web-config=FILE          TLS and users of /metrics, as web.yml of Prometheus' exporters\n"
     "  --print-sd                 print where the lbds are, for Prometheus' file discovery, and "
     "end\n"
+    "  --slurm=PROGRAM            what the controller speaks to Slurm by (default: "
+    "" LB_LIBEXECDIR "/lb-slurm)\n"
     "  --debug                    log more\n"
     "  --foreground               accepted; lbd never goes to the background\n"
     "  --help, --version\n\n"
@@ -142,6 +144,9 @@ static int take_option(int opt, const char *arg, struct lbd_options *o, struct l
     case 'p':
         o->print_sd = true;
         return 0;
+    case 'L':
+        o->slurm = arg;
+        return 0;
     case 'd':
         o->debug = true;
         return 0;
@@ -160,26 +165,21 @@ static int take_option(int opt, const char *arg, struct lbd_options *o, struct l
 
 int lbd_options_parse(int argc, char **argv, struct lbd_options *ret, struct lbx_error *err)
 {
-    static const struct option options[] = {{"role", required_argument, NULL, 'r'},
-                                            {"host", required_argument, NULL, 'n'},
-                                            {"config", required_argument, NULL, 'c'},
-                                            {"socket", required_argument, NULL, 's'},
-                                            {"state", required_argument, NULL, 'S'},
-                                            {"controller", required_argument, NULL, 'C'},
-                                            {"listen", required_argument, NULL, 'l'},
-                                            {"metrics", required_argument, NULL, 'm'},
-                                            {"web-config", required_argument, NULL, 'w'},
-                                            {"print-sd", no_argument, NULL, 'p'},
-                                            {"debug", no_argument, NULL, 'd'},
-                                            {"foreground", no_argument, NULL, 'f'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {"version", no_argument, NULL, 'v'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"role", required_argument, NULL, 'r'},       {"host", required_argument, NULL, 'n'},
+        {"config", required_argument, NULL, 'c'},     {"socket", required_argument, NULL, 's'},
+        {"state", required_argument, NULL, 'S'},      {"controller", required_argument, NULL, 'C'},
+        {"listen", required_argument, NULL, 'l'},     {"metrics", required_argument, NULL, 'm'},
+        {"web-config", required_argument, NULL, 'w'}, {"print-sd", no_argument, NULL, 'p'},
+        {"slurm", required_argument, NULL, 'L'},      {"debug", no_argument, NULL, 'd'},
+        {"foreground", no_argument, NULL, 'f'},       {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},          {NULL, 0, NULL, 0}};
     struct lbd_options o = {.node = true,
                             .controller = true,
                             .config = LB_SYSCONFDIR "/policy.conf",
                             .socket = LBW_LOCAL_SOCKET,
                             .state = LB_STATEDIR,
+                            .slurm = LB_LIBEXECDIR "/lb-slurm",
                             .listen = {"", LBD_PORT_CONTROLLER},
                             .metrics = {"", LBD_PORT_METRICS},
                             .metrics_on = true};

@@ -22,6 +22,7 @@ struct lbd_options {
     bool node, controller;               /* roles */
     bool config_given;                   /* then the file must be there */
     const char *config, *socket, *state; /* borrowed from argv or static */
+    const char *slurm;                   /* lb-slurm, likewise */
     struct lbd_address controller_at;    /* host "" : this process */
     struct lbd_address listen, metrics;
     bool metrics_on;

@@ -7,6 +7,7 @@
 
 #include "common/policyconf.h"
 #include "lbd/controller/controller.h"
+#include "lbd/controller/weights.h"
 #include "lbd/jobs.h"
 #include "lbd/local_server.h"
 #include "lbd/node/node.h"
@@ -20,6 +21,7 @@ struct lbd_view {
     const struct lbd_node *node;
     const struct lbd_uplink *uplink;
     struct lbd_controller *controller;
+    struct lbd_weights *weights; /* of Slurm's nodes */
     const struct lbd_ranking *ranking;
     struct lbd_local_server *server;
     int64_t started_wall_ns;

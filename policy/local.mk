@@ -15,6 +15,7 @@ libpolicy_la_SOURCES = \
 	policy/liu.c \
 	policy/model.c policy/model.h \
 	policy/nearest.c policy/nearest.h \
+	policy/nodeweight.c policy/nodeweight.h \
 	policy/pairwise.c policy/pairwise.h \
 	policy/period.c policy/period.h \
 	policy/plan.c policy/plan.h \

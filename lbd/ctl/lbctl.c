@@ -35,6 +35,8 @@ static const char usage[] =
     "  explain JOB[.STEP]  what a balancer decided and why; also for the job's own user\n"
     "  top [--once] [--interval=S]  hosts and jobs, live; --once: print them and end\n"
     "  job JOBID           a job's steps with their hosts, running or ended\n"
+    "  weights             of the performance index; --nodes: Slurm's node weights,\n"
+    "                      --restore: put the site's node weights back\n"
     "  policy check FILE   whether a policy.conf is right; asks no lbd\n"
     "  policy show         what is in force\n\n"
     "  --json              the answer as JSON\n"
@@ -51,6 +53,9 @@ static const struct command {
     {{"rank", NULL}, "rank", lbd_print_rank},
     {{"status", NULL}, "status", lbd_print_status},
     {{"policy", "show"}, "policy", lbd_print_any},
+    {{"weights", "nodes"}, "weights nodes", lbd_print_weights},
+    {{"weights", "restore"}, "weights restore", lbd_print_any},
+    {{"weights", NULL}, "weights", lbd_print_any},
 };
 
 static int fail_to_ask(const char *path, int rc)
@@ -207,11 +212,15 @@ int main(int argc, char **argv)
                                             {"socket", required_argument, NULL, 's'},
                                             {"once", no_argument, NULL, 'o'},
                                             {"interval", required_argument, NULL, 'i'},
+                                            {"nodes", no_argument, NULL, 'n'},
+                                            {"restore", no_argument, NULL, 'r'},
                                             {"help", no_argument, NULL, 'h'},
                                             {"version", no_argument, NULL, 'v'},
                                             {NULL, 0, NULL, 0}};
     const char *path = getenv("LBD_SOCKET");
     struct top_options top = {.interval_s = 2};
+    static char nodes[] = "nodes", restore[] = "restore";
+    char *word[3] = {NULL}; /* weights --nodes is weights nodes */
     bool json = false;
     char *end;
     int opt;
@@ -234,6 +243,10 @@ int main(int argc, char **argv)
             if (end == optarg || *end || !(top.interval_s >= .1 && top.interval_s <= 3600))
                 return misuse("--interval: 0.1 to 3600 seconds, not", optarg);
             break;
+        case 'n':
+        case 'r':
+            word[1] = opt == 'n' ? nodes : restore;
+            break;
         case 'h':
             fputs(usage, stdout);
             return EXIT_OK;
@@ -243,6 +256,12 @@ int main(int argc, char **argv)
         default:
             return EXIT_USAGE;
         }
+    }
+    if (word[1]) {
+        word[0] = argv[optind];
+        if (argc - optind != 1 || strcmp(word[0], "weights") != 0)
+            return misuse("--nodes and --restore belong to weights", NULL);
+        return run(2, word, path, json, &top);
     }
     return run(argc - optind, argv + optind, path, json, &top);
 }

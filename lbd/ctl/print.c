@@ -41,6 +41,32 @@ static int longest_host(const json_t *hosts)
     return width;
 }
 
+void lbd_print_weights(FILE *f, const json_t *answer)
+{
+    const json_t *nodes = json_object_get(answer, "nodes"), *h;
+    int width = longest_host(nodes);
+    size_t i;
+
+    fprintf(f, "Slurm's node weights %s the ranking.\n",
+            json_is_true(json_object_get(answer, "on")) ? "follow" : "do not follow");
+    if (*text_of(answer, "error")) {
+        fputs("Last failure: ", f);
+        lbd_print_text(f, text_of(answer, "error"), 0);
+        fputc('\n', f);
+    }
+    if (json_array_size(nodes) == 0)
+        return;
+    fprintf(f, "%-*s  %10s  %10s  %10s  %6s\n", width, "HOST", "WEIGHT", "WANTED", "SITE'S",
+            "BUCKET");
+    json_array_foreach(nodes, i, h)
+    {
+        lbd_print_text(f, text_of(h, "host"), width);
+        fprintf(f, "  %10.0f  %10.0f  %10.0f  %6.0f%s\n", number_of(h, "weight"),
+                number_of(h, "wanted"), number_of(h, "site"), number_of(h, "bucket"),
+                json_is_true(json_object_get(h, "managed")) ? "" : "  left alone");
+    }
+}
+
 void lbd_print_rank(FILE *f, const json_t *answer)
 {
     const json_t *hosts = json_object_get(answer, "hosts"), *h;

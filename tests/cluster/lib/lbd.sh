@@ -13,7 +13,7 @@ lbd_start() { # HOST
   local b role=(--role=node "--controller=$net.1")
   b=$(lbd_binary) || return 0
   [ -z "$(cg_named "$1" lbd)" ] || return 0
-  [ "$1" != head ] || role=(--role=controller)
+  [ "$1" != head ] || role=(--role=controller "--slurm=$build/lb-slurm")
   # shellcheck disable=SC2016
   (host_enter "$1" /bin/sh -c 'setsid "$@" </dev/null >>"$0" 2>&1 &' "$dir/log/lbd.$1.log" \
     "$b" "${role[@]}" --state="$dir/host/$1/state" --config="$dir/policy.conf" 9<&-)

@@ -53,3 +53,8 @@ check_PROGRAMS += tests/unit/policy/test_stepped
 tests_unit_policy_test_stepped_SOURCES = tests/unit/policy/test_stepped.c
 tests_unit_policy_test_stepped_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_stepped_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_nodeweight
+tests_unit_policy_test_nodeweight_SOURCES = tests/unit/policy/test_nodeweight.c
+tests_unit_policy_test_nodeweight_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_nodeweight_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm

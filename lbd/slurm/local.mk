@@ -1,0 +1,6 @@
+# lb-slurm: what of the controller talks to slurmctld, in a process of its own.
+pkglibexec_PROGRAMS += lb-slurm
+lb_slurm_SOURCES = lbd/slurm/main.c
+lb_slurm_CFLAGS = $(LB_CFLAGS)
+lb_slurm_LDADD = libpolicy.la -lslurm -lm
+EXTRA_DIST += tests/cluster/23-weights.t

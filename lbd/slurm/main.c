@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lb-slurm: the controller's hands in Slurm, a process of its own.  libslurm ends its process when it does not like its
+ * configuration and may wait for minutes: neither may happen to lbd, which also runs where there is no libslurm.
+ *
+ * Lines on standard input, each answered on standard output by lines and a last one, "." or "! reason":
+ *   nodes                 -> NAME WEIGHT PARTITION[,PARTITION...]   for each node
+ *   weight N NAME[,...]   these nodes get that weight
+ *   restore FILE          lines NAME WEIGHT: nodes whose weight is one of ours get theirs back, and the file is removed
+ * It ends at the end of its input.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "policy/nodeweight.h"
+
+static int load(node_info_msg_t **ret_nodes, partition_info_msg_t **ret_parts)
+{
+    if (slurm_load_node(0, ret_nodes, SHOW_ALL) != SLURM_SUCCESS)
+        return -1;
+    if (slurm_load_partitions(0, ret_parts, SHOW_ALL) == SLURM_SUCCESS)
+        return 0;
+    slurm_free_node_info_msg(*ret_nodes);
+    return -1;
+}
+
+static int is_in(const partition_info_t *p, int32_t i)
+{
+    for (const int32_t *range = p->node_inx; range && range[0] >= 0; range += 2)
+        if (i >= range[0] && i <= range[1])
+            return 1;
+    return 0;
+}
+
+static int list_nodes(void)
+{
+    node_info_msg_t *nodes = NULL;
+    partition_info_msg_t *parts = NULL;
+
+    if (load(&nodes, &parts) < 0)
+        return slurm_get_errno();
+    for (uint32_t i = 0; i < nodes->record_count; i++) {
+        const char *comma = " ";
+
+        if (!nodes->node_array[i].name)
+            continue;
+        printf("%s %" PRIu32, nodes->node_array[i].name, nodes->node_array[i].weight);
+        for (uint32_t k = 0; k < parts->record_count; k++)
+            if (parts->partition_array[k].name && is_in(&parts->partition_array[k], (int32_t)i)) {
+                printf("%s%s", comma, parts->partition_array[k].name);
+                comma = ",";
+            }
+        putchar('\n');
+    }
+    slurm_free_node_info_msg(nodes);
+    slurm_free_partition_info_msg(parts);
+    return 0;
+}
+
+static int set_weight(uint32_t weight, char *names)
+{
+    update_node_msg_t msg;
+
+    slurm_init_update_node_msg(&msg);
+    msg.node_names = names;
+    msg.weight = weight;
+    return slurm_update_node(&msg) == SLURM_SUCCESS ? 0 : slurm_get_errno();
+}
+
+static const node_info_t *find(const node_info_msg_t *nodes, const char *name)
+{
+    for (uint32_t i = 0; i < nodes->record_count; i++)
+        if (nodes->node_array[i].name && strcmp(nodes->node_array[i].name, name) == 0)
+            return &nodes->node_array[i];
+    return NULL;
+}
+
+/* A weight that an administrator has set since is left as it is. */
+static int restore_lines(FILE *f, const node_info_msg_t *nodes)
+{
+    char line[512], name[256];
+    uint32_t weight;
+    int rc = 0;
+
+    while (rc == 0 && fgets(line, sizeof(line), f)) {
+        const node_info_t *n;
+
+        if (sscanf(line, "%255s %" SCNu32, name, &weight) != 2)
+            continue;
+        n = find(nodes, name);
+        if (n && n->weight != weight && lbp_nodeweight_is_ours(n->weight, weight))
+            rc = set_weight(weight, name);
+    }
+    return rc;
+}
+
+static int restore(const char *path)
+{
+    node_info_msg_t *nodes = NULL;
+    FILE *f = fopen(path, "re");
+    int rc;
+
+    if (!f)
+        return errno == ENOENT ? 0 : errno;
+    if (slurm_load_node(0, &nodes, SHOW_ALL) == SLURM_SUCCESS) {
+        rc = restore_lines(f, nodes);
+        slurm_free_node_info_msg(nodes);
+    } else {
+        rc = slurm_get_errno();
+    }
+    fclose(f);
+    if (rc == 0 && unlink(path) < 0)
+        rc = errno;
+    return rc;
+}
+
+static int obey(char *line)
+{
+    char *end;
+    unsigned long weight;
+
+    line[strcspn(line, "\n")] = '\0';
+    if (strcmp(line, "nodes") == 0)
+        return list_nodes();
+    if (strncmp(line, "restore ", 8) == 0)
+        return restore(line + 8);
+    if (strncmp(line, "weight ", 7) != 0)
+        return EINVAL;
+    weight = strtoul(line + 7, &end, 10);
+    return *end == ' ' && weight < UINT32_MAX ? set_weight((uint32_t)weight, end + 1) : EINVAL;
+}
+
+int main(void)
+{
+    char *line = NULL;
+    size_t size = 0;
+
+    signal(
+        SIGTERM,
+        SIG_IGN); /* the end of lbd is the end of the input: what it asked for last is still done */
+    signal(SIGINT, SIG_IGN);
+    while (getline(&line, &size, stdin) >= 0) {
+        int rc = obey(line);
+
+        if (rc == 0)
+            puts(".");
+        else
+            printf("! %s\n", slurm_strerror(rc));
+        fflush(stdout);
+    }
+    free(line);
+    return 0;
+}
