@@ -73,13 +73,21 @@ done
 if [[ $hows == *srun--lb* ]]; then
   same srun--lb 4 primes --limit 1500000 --report
   like "$(cat "$tap_tmp/launched")" 'run .* moves=[1-9]' "iterations moved in that run"
-  same srun--lb 4 matmul --n 700 --report
-  # by its first shares or by moves: lbd may know the hosts well enough for none to be needed
-  like "$(cat "$tap_tmp/launched")" 'host=n4 iterations=[0-9]+ share_ratio=0\.[01]' "the slow host had fewer rows in that run"
-  same srun--lb 4 jacobi --n 1000 --steps 300 --report
-  like "$(cat "$tap_tmp/launched")" 'host=n4 iterations=[0-9]+ share_ratio=0\.[01]' "the slow host had a smaller block in that run"
-  same srun--lb 4 sor --n 1000 --steps 100 --report
-  like "$(cat "$tap_tmp/launched")" 'host=n4 iterations=[0-9]+ share_ratio=0\.[01]' "the slow host had a smaller block of the pipeline"
+  # The hosts' quotas say how fast they are, until the machine itself is short of time: then all may be alike for a while.
+  slow_has_less() { # WHAT PROGRAM OPTION...: in one run of three; the result is right in each
+    local what=$1
+    shift
+    for _ in 1 2 3; do
+      same srun--lb 4 "$@" --report
+      # by its first shares or by moves: lbd may know the hosts well enough for none to be needed
+      if grep -Eq 'host=n4 iterations=[0-9]+ share_ratio=0\.[01]' "$tap_tmp/launched"; then break; fi
+      diag "n4 had as much: $(grep host=n4 "$tap_tmp/launched")"
+    done
+    like "$(cat "$tap_tmp/launched")" 'host=n4 iterations=[0-9]+ share_ratio=0\.[01]' "the slow host had $what"
+  }
+  slow_has_less "fewer rows" matmul --n 1100
+  slow_has_less "a smaller block" jacobi --n 1500 --steps 400
+  slow_has_less "a smaller block of the pipeline" sor --n 1500 --steps 100
   same srun--lb-more-ranks 5 primes --limit 100000 --block 20
 
   checks() { # WHAT CPULOOP-OPTION...: nothing missing, nothing twice, no row damaged
