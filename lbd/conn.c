@@ -8,7 +8,7 @@
 
 #include "common/sock.h"
 
-#define KEPT_BYTES 4096 /* of an empty buffer: larger ones are given back */
+#define KEPT_BYTES 1024 /* of an empty buffer: larger ones are given back */
 
 static void process(struct lbd_conn *c);
 

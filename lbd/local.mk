@@ -40,6 +40,7 @@ liblbd_la_SOURCES = \
 	lbd/controller/record.c lbd/controller/record.h \
 	lbd/controller/rollup.c lbd/controller/rollup.h \
 	lbd/controller/running.c lbd/controller/running.h \
+	lbd/controller/session_impl.h lbd/controller/session_ready.c \
 	lbd/controller/sessions.c lbd/controller/sessions.h \
 	lbd/controller/store.c lbd/controller/store.h lbd/controller/store_impl.h \
 	lbd/controller/helper.c lbd/controller/helper.h \

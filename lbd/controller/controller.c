@@ -99,7 +99,7 @@ static void on_rank_timer(uv_timer_t *timer)
                        lbx_clock_wall_ns() / LBX_NS_PER_S) < 0)
         return;
     if (c->sent_ns == 0 || now_ns - c->sent_ns >= between_ns) {
-        lbd_sessions_send_ranking(c->sessions, c->ranking);
+        lbd_sessions_send_ranking(c->sessions, c->ranking, between_ns / 2);
         c->sent_ns = now_ns;
     } else { /* what is new now is sent when the time has come */
         uv_timer_start(timer, on_rank_timer,
@@ -124,18 +124,28 @@ static void on_store_commit(void *data) /* from the store's thread */
     uv_async_send(&c->committed);
 }
 
+/*
+ * Rows that were dropped are asked for again, but only when the database takes rows: before, connections that come and go would
+ * be all that is had from it.
+ */
 static void on_committed(uv_async_t *async)
 {
     struct lbd_controller *c = async->data;
     uint64_t dropped, ticket = lbd_store_committed(c->store, &dropped);
+    struct lbd_store_stats stats;
 
     lbd_store_answer(c->store);
-    if (dropped != c->dropped) {
-        c->dropped = dropped;
-        lbd_sessions_restart(c->sessions);
+    if (dropped == c->dropped) {
+        lbd_sessions_acknowledge(c->sessions, ticket);
         return;
     }
-    lbd_sessions_acknowledge(c->sessions, ticket);
+    lbd_store_stats(c->store, &stats);
+    if (!stats.open || stats.reason[0])
+        return;
+    c->dropped = dropped;
+    for (size_t i = 0; i < c->n; i++)
+        c->host[i].last_seq = 0; /* what is sent again may be what was dropped */
+    lbd_sessions_restart(c->sessions);
 }
 
 static int open_store(struct lbd_controller *c, const struct lbd_controller_settings *settings,
@@ -305,7 +315,7 @@ uint64_t lbd_controller_report(struct lbd_controller *c, uint32_t index,
         return 0;
     c->reports++;
     if (report->seq > 0 && report->seq <= h->last_seq)
-        return 0;
+        return h->last_ticket; /* had, but perhaps not on disk yet */
     h->last_seq = report->seq;
     note_health(c, index, &h->report, report);
     h->report = *report;
@@ -320,7 +330,8 @@ uint64_t lbd_controller_report(struct lbd_controller *c, uint32_t index,
         put_host(c, index);
     look_out(c, index);
     rank_soon(c);
-    return lbd_store_put_report(c->store, index, h->at_s, report);
+    h->last_ticket = lbd_store_put_report(c->store, index, h->at_s, report);
+    return h->last_ticket;
 }
 
 void lbd_controller_keep(struct lbd_controller *c, struct lbd_decisions *decisions)
@@ -341,14 +352,17 @@ uint64_t lbd_controller_job(struct lbd_controller *c, uint32_t index, const stru
 {
     struct lbd_host *h = &c->host[index];
 
-    if (!c->store || (job->seq > 0 && job->seq <= h->last_seq))
+    if (!c->store)
         return 0;
+    if (job->seq > 0 && job->seq <= h->last_seq)
+        return h->last_ticket;
     lbd_running_take(&c->running, index, job, lbx_clock_mono_ns());
     if (!job->ended)
         return 0;
     h->last_seq = job->seq;
     lbd_finished_add(&c->finished, job);
-    return lbd_record_job(c->store, h, job);
+    h->last_ticket = lbd_record_job(c->store, h, job);
+    return h->last_ticket;
 }
 
 const struct lbd_running *lbd_controller_running(struct lbd_controller *c)

@@ -34,9 +34,10 @@ struct lbd_controller_settings {
 struct lbd_host {
     char name[LBW_LOCAL_HOST_MAX];
     char boot[LBW_NODE_BOOT_MAX];
-    uint64_t instance; /* of its lbd; 0: not heard since our start */
-    uint64_t last_seq; /* of its newest report */
-    bool reported;     /* report is valid */
+    uint64_t instance;    /* of its lbd; 0: not heard since our start */
+    uint64_t last_seq;    /* of its newest report */
+    uint64_t last_ticket; /* the store's for it */
+    bool reported;        /* report is valid */
     bool connected;
     struct lbw_node_report report;
     int64_t at_ns; /* when the report was taken, our monotonic clock */
@@ -71,7 +72,7 @@ uint32_t lbd_controller_join(struct lbd_controller *c, const char *name, const c
                              uint64_t instance);
 void lbd_controller_leave(struct lbd_controller *c, uint32_t index, const char *why);
 
-/* A report of a joined host.  Returns the store's ticket; 0 for one that was had already. */
+/* A report of a joined host.  Returns the store's ticket; for one that was had already that of the newest. */
 uint64_t lbd_controller_report(struct lbd_controller *c, uint32_t index,
                                const struct lbw_node_report *report);
 

@@ -15,72 +15,29 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/sock.h"
-#include "lbd/conn.h"
-#include "lbd/controller/prove.h"
-#include "lbd/guard.h"
-#include "lbd/listener.h"
-#include "wire/node.h"
+#include "lbd/controller/session_impl.h"
 
 #define SESSIONS_MAX 16384
-#define SESSIONS_EACH 64               /* from one address */
-#define PROOF_NS (15 * LBX_NS_PER_S)   /* all of the proof; munge alone may take ten */
-#define HELLO_NS (5 * LBX_NS_PER_S)    /* until the credential is there */
-#define SILENT_NS (180 * LBX_NS_PER_S) /* a node reports more often than this */
-#define UNPROVED_BYTES 8192            /* that a peer may send before it has proved itself */
-#define OUT_BYTES ((size_t)8 << 20)    /* a ranking of 65536 hosts */
+#define SESSIONS_EACH 64             /* from one address */
+#define PROOF_NS (15 * LBX_NS_PER_S) /* all of the proof; munge alone may take ten */
+#define HELLO_NS (5 * LBX_NS_PER_S)  /* until the credential is there */
+#define UNPROVED_BYTES 8192          /* that a peer may send before it has proved itself */
+#define OUT_BYTES ((size_t)8 << 20)  /* a ranking of 65536 hosts */
 #define TIMEOUT_MS 10000
-#define WAITING_MAX 512 /* reports of one node that are not on disk yet */
 #define SWEEP_MS 5000
 
-enum state { WAIT_HELLO, PROVING, KEYING, READY };
-
-struct waiting {
-    uint64_t seq, ticket;
-};
-
-struct session {
-    struct lbd_conn conn;
-    struct lbd_sessions *all;
-    struct session *next, **link;
-    enum state state;
-    struct sockaddr_storage peer;
-    uint64_t guard_key;
-    uint8_t nonce[LBW_NODE_NONCE_BYTES];
-    struct lbd_prove prove; /* the work in the pool */
-    bool pooled, gone;      /* the work is under way; the connection is closed */
-    struct lbx_auth auth;
-    uint32_t host;           /* of the controller, when READY */
-    struct waiting *waiting; /* ring [WAITING_MAX], made when READY */
-    unsigned first_waiting, nwaiting;
-};
-
-struct lbd_sessions {
-    uv_loop_t *loop;
-    struct lbd_controller *controller;
-    struct lbd_listener listener;
-    uv_timer_t sweep;
-    struct lbd_guard guard;
-    struct session *list;
-    bool verify_address;
-    struct lbw_node_msg msg; /* one for all: it is large */
-    struct lbx_buf body;
-    struct lbd_controller_stats stats; /* the refused ones */
-};
-
-static int send_message(struct session *s)
+static void forget_proof(struct session *s)
 {
-    struct lbd_sessions *all = s->all;
-    int rc;
-
-    lbx_buf_consume(&all->body, lbx_buf_len(&all->body));
-    rc = lbw_node_encode(&all->msg, &all->body);
-    return rc < 0 ? rc : lbd_conn_send(&s->conn, lbx_buf_data(&all->body), lbx_buf_len(&all->body));
+    if (s->prove)
+        sodium_memzero(s->prove, sizeof(*s->prove));
+    free(s->prove);
+    s->prove = NULL;
 }
 
 static void free_session(struct session *s)
 {
     lbx_auth_fini(&s->auth);
-    sodium_memzero(&s->prove, sizeof(s->prove));
+    forget_proof(s);
     free(s->waiting);
     free(s);
 }
@@ -107,7 +64,7 @@ static void on_close(struct lbd_conn *conn, int reason)
 
     count_refused(s, reason);
     if (s->state == READY) {
-        lbx_log(LBX_LOG_INFO, "node %s has left: %s", s->prove.proof.host, strerror(-reason));
+        lbx_log(LBX_LOG_INFO, "node %s has left: %s", s->name, strerror(-reason));
         lbd_controller_leave(s->all->controller, s->host, strerror(-reason));
     }
     lbd_guard_leave(&s->all->guard, s->guard_key);
@@ -148,9 +105,11 @@ static void on_proved(struct lbd_prove *p, int rc)
 
 static int take_hello(struct session *s)
 {
-    struct lbd_prove *p = &s->prove;
+    struct lbd_prove *p = s->prove = calloc(1, sizeof(*p));
     int rc;
 
+    if (!p)
+        return -ENOMEM;
     s->state = PROVING;
     s->conn.deadline_ns = lbx_clock_mono_ns() + PROOF_NS;
     memcpy(p->credential, s->all->msg.u.credential, sizeof(p->credential));
@@ -176,11 +135,8 @@ static void close_others(struct session *s)
 
 static int join(struct session *s)
 {
-    const struct lbw_node_proof *p = &s->prove.proof;
+    const struct lbw_node_proof *p = &s->prove->proof;
 
-    s->waiting = calloc(WAITING_MAX, sizeof(*s->waiting));
-    if (!s->waiting)
-        return -ENOMEM;
     s->host = lbd_controller_join(s->all->controller, p->host, p->boot, p->instance);
     if (s->host == UINT32_MAX)
         return -ENOSPC;
@@ -191,6 +147,9 @@ static int join(struct session *s)
     lbx_auth_channel(&s->auth, &s->conn.channel);
     lbx_auth_fini(&s->auth);
     lbx_log(LBX_LOG_INFO, "node %s has joined", p->host);
+    memcpy(s->name, p->host, sizeof(s->name));
+    forget_proof(s); /* large, and secret */
+    lbd_session_rank_later(s);
     return 0;
 }
 
@@ -207,32 +166,6 @@ static int on_bytes(struct lbd_conn *conn)
     return rc;
 }
 
-static int take_report(struct session *s)
-{
-    struct lbw_node_report *r = &s->all->msg.u.report;
-    uint64_t ticket;
-
-    s->conn.deadline_ns = lbx_clock_mono_ns() + SILENT_NS;
-    ticket = lbd_controller_report(s->all->controller, s->host, r);
-    if (s->nwaiting == WAITING_MAX)
-        return -ENOBUFS;
-    s->waiting[(s->first_waiting + s->nwaiting++) % WAITING_MAX] = (struct waiting){r->seq, ticket};
-    return 0;
-}
-
-static int take_job(struct session *s)
-{
-    uint64_t seq = s->all->msg.u.job.seq;
-    uint64_t ticket = lbd_controller_job(s->all->controller, s->host, &s->all->msg.u.job);
-
-    if (seq == 0)
-        return 0;
-    if (s->nwaiting == WAITING_MAX)
-        return -ENOBUFS;
-    s->waiting[(s->first_waiting + s->nwaiting++) % WAITING_MAX] = (struct waiting){seq, ticket};
-    return 0;
-}
-
 static int on_frame(struct lbd_conn *conn, const uint8_t *body, size_t n)
 {
     struct session *s = conn->data;
@@ -241,15 +174,7 @@ static int on_frame(struct lbd_conn *conn, const uint8_t *body, size_t n)
         return -EPROTO;
     if (s->state == WAIT_HELLO && s->all->msg.type == LBW_N_HELLO)
         return take_hello(s);
-    if (s->state == READY && s->all->msg.type == LBW_N_REPORT)
-        return take_report(s);
-    if (s->state == READY && s->all->msg.type == LBW_N_JOB)
-        return take_job(s);
-    if (s->state == READY && s->all->msg.type == LBW_N_DECISIONS) {
-        lbd_controller_decisions(s->all->controller, &s->all->msg.u.decisions);
-        return 0;
-    }
-    return -EPROTO;
+    return s->state == READY ? lbd_session_take(s) : -EPROTO;
 }
 
 static const struct lbd_conn_ops session_ops = {
@@ -335,7 +260,7 @@ static void on_accept(struct lbd_listener *l, int fd)
     lbx_auth_random(s->nonce, sizeof(s->nonce));
     all->msg.type = LBW_N_CHALLENGE;
     memcpy(all->msg.u.nonce, s->nonce, sizeof(s->nonce));
-    (void)send_message(s);
+    (void)lbd_session_send(s);
 }
 
 int lbd_sessions_create(uv_loop_t *loop, struct lbd_controller *c, const char *address,
@@ -364,7 +289,8 @@ int lbd_sessions_create(uv_loop_t *loop, struct lbd_controller *c, const char *a
         return lbx_error_set(err, rc, "listening for nodes: %s", uv_strerror(rc));
     }
     uv_timer_init(loop, &all->sweep);
-    all->sweep.data = all;
+    uv_timer_init(loop, &all->spread);
+    all->sweep.data = all->spread.data = all;
     lbx_log(LBX_LOG_INFO, "listening for nodes at %s port %u",
             address[0] ? address : "all addresses", port);
     *ret_sessions = all;
@@ -377,6 +303,7 @@ void lbd_sessions_stop(struct lbd_sessions *all)
         return;
     lbd_listener_close(&all->listener);
     uv_close((uv_handle_t *)&all->sweep, NULL);
+    uv_close((uv_handle_t *)&all->spread, NULL);
     for (struct session *s = all->list; s; s = s->next)
         lbd_conn_close(&s->conn, -ECANCELED);
 }
@@ -386,51 +313,15 @@ void lbd_sessions_destroy(struct lbd_sessions *all)
     if (!all)
         return;
     lbx_buf_fini(&all->body);
+    for (size_t i = 0; i < all->nparts; i++)
+        lbx_buf_fini(&all->part[i]);
+    free(all->part);
     free(all);
 }
 
 void lbd_sessions_set(struct lbd_sessions *all, bool verify_address)
 {
     all->verify_address = verify_address;
-}
-
-void lbd_sessions_send_ranking(struct lbd_sessions *all, const struct lbd_ranking *ranking)
-{
-    int64_t now_ns = lbx_clock_mono_ns();
-    size_t first = 0;
-
-    do {
-        all->msg.type = LBW_N_RANK;
-        lbd_ranking_get(ranking, &first, now_ns, &all->msg.u.hosts);
-        for (struct session *s = all->list; s; s = s->next)
-            if (s->state == READY && !s->conn.closing)
-                (void)send_message(s);
-    } while (all->msg.u.hosts.more);
-}
-
-void lbd_sessions_acknowledge(struct lbd_sessions *all, uint64_t committed)
-{
-    for (struct session *s = all->list; s; s = s->next) {
-        uint64_t seq = 0;
-
-        while (s->nwaiting > 0 && s->waiting[s->first_waiting].ticket <= committed) {
-            seq = s->waiting[s->first_waiting].seq;
-            s->first_waiting = (s->first_waiting + 1) % WAITING_MAX;
-            s->nwaiting--;
-        }
-        if (seq == 0 || s->conn.closing)
-            continue;
-        all->msg.type = LBW_N_ACK;
-        all->msg.u.acked_seq = seq;
-        (void)send_message(s);
-    }
-}
-
-void lbd_sessions_restart(struct lbd_sessions *all)
-{
-    for (struct session *s = all->list; s; s = s->next)
-        if (s->nwaiting > 0)
-            lbd_conn_close(&s->conn, -ENOBUFS);
 }
 
 void lbd_sessions_stats(const struct lbd_sessions *all, struct lbd_controller_stats *ret)

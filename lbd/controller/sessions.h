@@ -23,8 +23,9 @@ void lbd_sessions_destroy(struct lbd_sessions *s); /* NULL is fine */
 
 void lbd_sessions_set(struct lbd_sessions *s, bool verify_address);
 
-/* Hand the ranking to all. */
-void lbd_sessions_send_ranking(struct lbd_sessions *s, const struct lbd_ranking *ranking);
+/* Hand the ranking to all, within within_ns, as it is when each is sent it; to those that come later, too.  Borrowed for good. */
+void lbd_sessions_send_ranking(struct lbd_sessions *s, const struct lbd_ranking *ranking,
+                               int64_t within_ns);
 
 /* Acknowledge what is on disk up to this ticket. */
 void lbd_sessions_acknowledge(struct lbd_sessions *s, uint64_t committed);

@@ -199,8 +199,12 @@ uint64_t lbd_store_put_job(struct lbd_store *s, const struct lbd_db_job *job)
     struct lbd_row row = {.kind = ROW_JOB, .index = UINT32_MAX, .at_s = job->ended_s};
     uint64_t ticket;
 
-    if (!copy)
+    if (!copy) {
+        pthread_mutex_lock(&s->lock);
+        s->stats.dropped++;
+        pthread_mutex_unlock(&s->lock);
         return 0;
+    }
     *copy = *job;
     copy->host = (struct lbd_db_job_host *)(copy + 1);
     if (job->nhost > 0)

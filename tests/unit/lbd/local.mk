@@ -49,6 +49,11 @@ tests_unit_lbd_test_store_SOURCES = tests/unit/lbd/test_store.c tests/unit/lbd/r
 tests_unit_lbd_test_store_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_store_LDADD = liblbd.la $(CHECK_LIBS) $(SQLITE_LIBS)
 
+check_PROGRAMS += tests/unit/lbd/test_controller
+tests_unit_lbd_test_controller_SOURCES = tests/unit/lbd/test_controller.c tests/unit/lbd/run.h tests/unit/lbd/store.h
+tests_unit_lbd_test_controller_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(UV_CFLAGS)
+tests_unit_lbd_test_controller_LDADD = liblbd.la $(CHECK_LIBS) $(SQLITE_LIBS) $(UV_LIBS)
+
 check_PROGRAMS += tests/unit/lbd/test_keep
 tests_unit_lbd_test_keep_SOURCES = tests/unit/lbd/test_keep.c tests/unit/lbd/run.h tests/unit/lbd/store.h tests/unit/prop.h
 tests_unit_lbd_test_keep_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(UV_CFLAGS)
