@@ -43,4 +43,4 @@ examples_plain_SOURCES = examples/plain.c
 examples_plain_CFLAGS = $(EX_COMPILE)
 examples_plain_LDADD = $(MPI_LIBS)
 
-EXTRA_DIST += examples/demo.sh
+EXTRA_DIST += examples/demo.sh examples/dashboard.sh

@@ -15,14 +15,13 @@
 #include "examples/aid.h"
 
 static int64_t n = 1000;
-static int64_t seed = 1, repeat = 1;
+static int64_t seed = 1;
 static int serial, check, report;
 static const char *progress = "none";
 
 static const struct ex_option options[] = {
     {"n", EX_INT, &n, 0, 20000, "rows and columns"},
     {"seed", EX_INT, &seed, 0, INT64_MAX, "of the input"},
-    {"repeat", EX_INT, &repeat, 1, 1000000, "compute each row so many times, for measuring"},
     {"serial", EX_FLAG, &serial, 0, 0, "the plain program: no MPI, no balancing"},
     {"check", EX_FLAG, &check, 0, 0, "compare with the plain program"},
     {"report", EX_FLAG, &report, 0, 0, "print what each rank had"},
@@ -83,8 +82,7 @@ static uint64_t run_serial(const double *b)
 
     for (int64_t i = 0; i < n; i++) {
         fill_row(a + i * n, 0, i);
-        for (int64_t r = 0; r < repeat; r++)
-            multiply_row(c + i * n, a + i * n, b);
+        multiply_row(c + i * n, a + i * n, b);
         ex_progress_tick(p, 1);
     }
     sum = ex_checksum(EX_CHECKSUM_INIT, c, (size_t)(n * n) * sizeof *c);
@@ -119,8 +117,7 @@ static uint64_t run_balanced(lb_ctx *ctx, const double *b)
     began_s = ex_now_s();
     while (lb_loop_next(l, &first, &last))
         for (int64_t i = first; i < last; i++) {
-            for (int64_t r = 0; r < repeat; r++)
-                multiply_row(c + i * n, a + i * n, b);
+            multiply_row(c + i * n, a + i * n, b);
             ex_progress_tick(p, 1);
         }
     if (report)

@@ -41,6 +41,7 @@ struct lbd {
     int64_t started_wall_ns;
     uint64_t reload_failures;
     struct lbd_jobs *jobs;
+    struct lbd_foreseen foreseen;
     struct lbd_decisions *decisions;
     bool stopping;
 
@@ -63,7 +64,8 @@ static struct lbd_view view_of(const struct lbd *d)
                              .server = d->server,
                              .started_wall_ns = d->started_wall_ns,
                              .reload_failures = d->reload_failures,
-                             .jobs = d->jobs};
+                             .jobs = d->jobs,
+                             .foreseen = &d->foreseen};
 }
 
 /* Whether this host is known to the controller in this process. */
@@ -92,6 +94,7 @@ static void on_report(void *data, const struct lbw_node_report *report)
 {
     struct lbd *d = data;
 
+    lbd_foreseen_take(&d->foreseen, report, lbx_clock_mono_ns());
     if (d->uplink)
         lbd_uplink_report(d->uplink, report);
     if (join_self(d))

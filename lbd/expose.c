@@ -101,6 +101,11 @@ static void expose_node(struct lbd_metrics *m, const struct lbd_node *node)
     set(m, LBD_M_HOST_CAPACITY_RATIO, self.capacity);
 }
 
+static void expose_foreseen(struct lbd_metrics *m, const struct lbd_foreseen *f)
+{
+    lbd_metrics_set_histogram(m, LBD_M_LOAD_FORECAST_ERROR_CPUS, NULL, f->counts, f->sum_cpus);
+}
+
 static void expose_socket(struct lbd_metrics *m, const struct lbd_view *v)
 {
     int64_t age_ns = lbd_ranking_age_ns(v->ranking, lbx_clock_mono_ns());
@@ -111,6 +116,8 @@ static void expose_socket(struct lbd_metrics *m, const struct lbd_view *v)
     set(m, LBD_M_LOCAL_CONNECTIONS, s.connections);
     set(m, LBD_M_LOCAL_REFUSED_TOTAL, (double)s.refused);
     set(m, LBD_M_LOCAL_BAD_TOTAL, (double)s.bad);
+    lbd_metrics_set_histogram(m, LBD_M_PLACEMENT_DURATION_SECONDS, NULL, s.place_counts,
+                              s.place_sum_s);
     if (age_ns != INT64_MAX)
         set(m, LBD_M_RANKING_AGE_SECONDS, (double)age_ns / 1e9);
 }
@@ -149,6 +156,10 @@ static void expose_finished(struct lbd_metrics *m, const struct lbd_finished *f)
         const char *const labels[] = {p->name};
 
         lbd_metrics_set(m, LBD_M_JOBS_FINISHED_TOTAL, labels, (double)p->jobs);
+        lbd_metrics_set(m, LBD_M_PLACEMENTS_TOTAL, labels, (double)p->placed);
+        lbd_metrics_set(m, LBD_M_PLACEMENT_FAILURES_TOTAL,
+                        (const char *const[]){p->name, "layout_of_slurm"},
+                        (double)(p->jobs - p->placed));
         lbd_metrics_set(m, LBD_M_SAVED_CORE_SECONDS_TOTAL, labels, p->saved_s);
         lbd_metrics_set_histogram(m, LBD_M_JOB_FINAL_LOAD_BALANCE_RATIO, labels, p->balance,
                                   p->balance_sum);
@@ -196,6 +207,8 @@ void lbd_expose(struct lbd_metrics *m, const struct lbd_view *v)
         expose_jobs(m, v->jobs);
     if (v->node)
         expose_node(m, v->node);
+    if (v->node)
+        expose_foreseen(m, v->foreseen);
     if (v->uplink)
         expose_uplink(m, v->uplink);
     if (v->controller)

@@ -59,6 +59,7 @@ liblbd_la_SOURCES = \
 	lbd/node/busy.c lbd/node/busy.h \
 	lbd/node/cgroup.c lbd/node/cgroup.h \
 	lbd/node/dial.c lbd/node/dial.h \
+	lbd/node/foreseen.c lbd/node/foreseen.h \
 	lbd/node/kernel.c lbd/node/kernel.h \
 	lbd/node/load.c lbd/node/load.h \
 	lbd/node/node.c lbd/node/node.h \

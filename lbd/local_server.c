@@ -123,6 +123,18 @@ static int answer_scope(struct client *c)
     return send_message(c);
 }
 
+static void count_placement(struct lbd_local_server *s, int64_t took_ns)
+{
+    static const double bounds_s[LBD_PLACE_BUCKETS - 1] = {.001, .005, .02, .1, .5, 2, 10};
+    double took_s = (double)took_ns / 1e9;
+    int i = 0;
+
+    while (i < LBD_PLACE_BUCKETS - 1 && took_s > bounds_s[i])
+        i++;
+    s->stats.place_counts[i]++;
+    s->stats.place_sum_s += took_s;
+}
+
 static int answer_place(struct client *c)
 {
     struct lbd_local_server *s = c->server;
@@ -138,7 +150,9 @@ static int answer_place(struct client *c)
     if (rc < 0)
         return send_text(c, LBW_L_ERROR, strerror(-rc));
     s->msg.type = LBW_L_HOSTS;
-    return send_message(c);
+    rc = send_message(c);
+    count_placement(s, lbx_clock_mono_ns() - now_ns);
+    return rc;
 }
 
 static int take_notice(struct client *c)

@@ -40,11 +40,17 @@ struct lbd_local_sources {
     void *data;
 };
 
+#define LBD_PLACE_BUCKETS 8 /* bounds of the catalogue's "seconds", the last one without bound */
+
 struct lbd_local_stats {
     uint64_t accepted, refused; /* connections; refused: over a cap */
     uint64_t requests;
     uint64_t bad; /* connections closed for garbage, a size, a rate, or not reading */
     uint32_t connections;
+    uint64_t
+        place_counts[LBD_PLACE_BUCKETS]; /* questions for a placement by the time they took, not
+                                                 cumulative */
+    double place_sum_s;
 };
 
 struct lbd_local_server;

@@ -10,6 +10,7 @@
 #include "lbd/controller/weights.h"
 #include "lbd/jobs.h"
 #include "lbd/local_server.h"
+#include "lbd/node/foreseen.h"
 #include "lbd/node/node.h"
 #include "lbd/node/uplink.h"
 #include "lbd/options.h"
@@ -27,6 +28,7 @@ struct lbd_view {
     int64_t started_wall_ns;
     uint64_t reload_failures;
     const struct lbd_jobs *jobs;
+    const struct lbd_foreseen *foreseen;
 };
 
 #endif

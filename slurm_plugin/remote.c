@@ -29,6 +29,7 @@ static struct {
     struct lbs_lbd lbd;
     bool begun;       /* lbd was told that tasks begin */
     bool interrupted; /* a task was ended by a signal */
+    bool placed;      /* its layout is ours */
     uint32_t jobid, stepid, ntasks, nexited;
     struct lbs_balancer balancer;
     char trouble[LBX_ERROR_TEXT_MAX]; /* why it was not started; "" when it was */
@@ -105,6 +106,7 @@ static void unset_layout(spank_t spank)
 
     if (spank_getenv(spank, LBS_PLACED, text, sizeof(text)) != ESPANK_SUCCESS)
         return;
+    step.placed = true;
     for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
         (void)spank_unsetenv(spank, name[i]);
 }
@@ -146,13 +148,15 @@ static void hand_on(spank_t spank, char (*text)[HANDED_ON_MAX], const char **ret
             n++;
         }
     }
+    if (step.placed)
+        ret_env[n++] = LBS_PLACED "=1";
     ret_env[n] = NULL;
 }
 
 static void start_balancer(spank_t spank, const char *policy)
 {
     char text[HANDED_ON][HANDED_ON_MAX];
-    const char *env[HANDED_ON + 1];
+    const char *env[HANDED_ON + 2];
     struct lbs_balancer_job job = {.path = lbs_plugin.config.balancer,
                                    .socket = lbs_plugin.config.socket,
                                    .policy = policy,

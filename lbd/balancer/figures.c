@@ -126,6 +126,11 @@ static json_t *pack(const struct lbd_figures *f)
                   (json_int_t)s.loops, "moved_bytes", (json_int_t)s.moved_bytes, "moved_iterations",
                   (json_int_t)s.moved_iterations, "moving_s", (double)s.moving_ns / 1e9,
                   "balancer_cpu_s", (double)lbx_clock_process_cpu_ns() / 1e9);
+    if (f->finishing && s.foreseen_ns > 0) /* outside of its loops it takes what it takes */
+        json_object_set_new(o, "placed_s",
+                            json_real((double)lbx_clock_wall_ns() / 1e9 - f->begun_s +
+                                      (s.foreseen_ns - s.elapsed_ns) / 1e9));
+    json_object_set_new(o, "placed", json_boolean(getenv("SLURM_LB_PLACED") != NULL));
     json_object_set_new(o, "saved_s",
                         json_real((s.first_ns - s.elapsed_ns) / 1e9 * lbd_job_ranks(f->job)));
     if (!o) {

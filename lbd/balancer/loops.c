@@ -22,8 +22,10 @@ struct loop {
     struct lbw_open *open; /* [nranks] as each rank last told */
     bool *opened, *joined; /* [nranks] */
     uint32_t nopened, nclosed;
-    struct lbw_close sum;        /* of the ranks that have closed it; passes: of the last */
-    double elapsed_ns;           /* of the one that was in it longest */
+    struct lbw_close sum; /* of the ranks that have closed it; passes: of the last */
+    double elapsed_ns;    /* of the one that was in it longest */
+    double cost_ns;       /* of an iteration on a reference core, sum of the ranks' first reports */
+    uint32_t ncosts;
     struct lbp_balance *balance; /* from the first report on */
     struct lbp_stepped *stepped; /* instead, for a stepped loop: when all have opened it */
     struct loop *next;
@@ -179,7 +181,37 @@ static void add_stats(const struct loop *p, struct lbd_loops_stats *sum)
 }
 
 /* A loop is over: what it took, and what it would have with the first blocks. */
-static void sum_up(struct lbd_loops_stats *sum, const struct loop *p)
+/*
+ * What the loop should have taken by what was known at its start: its ranks' speeds as their lbds told, and what an iteration
+ * cost in their first reports.  0: no lbd told.
+ */
+static double expected_ns(const struct lbd_loops *l, const struct loop *p)
+{
+    double speed = 0;
+
+    for (uint32_t r = 0; l->weight && r < l->config.nranks; r++)
+        speed += l->weight[r];
+    if (speed <= 0 || p->ncosts == 0)
+        return 0;
+    return (double)p->n * (double)p->sum.passes * p->cost_ns / p->ncosts / speed;
+}
+
+static void note_cost(const struct lbd_loops *l, struct loop *p, uint32_t rank,
+                      const struct lbw_report *m)
+{
+    double wall_ns = 0, iterations = 0;
+
+    for (size_t i = 0; i < m->nsamples; i++) {
+        iterations += (double)(m->sample[i].last - m->sample[i].first);
+        wall_ns += (double)m->sample[i].wall_ns;
+    }
+    if (!l->weight || iterations <= 0)
+        return;
+    p->cost_ns += wall_ns / iterations * l->weight[rank];
+    p->ncosts++;
+}
+
+static void sum_up(const struct lbd_loops *l, struct lbd_loops_stats *sum, const struct loop *p)
 {
     double first_ns = p->balance ? lbp_balance_first_ns(p->balance) * (double)p->sum.passes : 0;
     struct lbp_stepped_stats steps;
@@ -189,6 +221,7 @@ static void sum_up(struct lbd_loops_stats *sum, const struct loop *p)
         first_ns = p->elapsed_ns + steps.account_ns;
     }
 
+    sum->foreseen_ns += expected_ns(l, p);
     sum->passes = plus(sum->passes, p->sum.passes);
     sum->elapsed_ns += p->elapsed_ns;
     sum->first_ns += first_ns > 0 ? first_ns : p->elapsed_ns;
@@ -208,7 +241,7 @@ static void remove_loop(struct lbd_loops *l, struct loop *p)
     *at = p->next;
     l->nloops--;
     add_stats(p, &l->stats);
-    sum_up(&l->stats, p);
+    sum_up(l, &l->stats, p);
     if (l->last == p)
         l->last = NULL;
     free_loop(p);
@@ -377,6 +410,7 @@ static int take_report(struct lbd_loops *l, uint32_t rank, const struct lbw_repo
         rc = lbp_balance_join(p->balance, rank, p->open[rank].owned_first, p->open[rank].owned_last,
                               now_ns, &l->actions);
         p->joined[rank] = true;
+        note_cost(l, p, rank, m);
     }
     if (rc == 0)
         rc = lbp_balance_report(p->balance, &report, now_ns, &l->actions);

@@ -56,7 +56,8 @@ struct lbd_loops_stats {
     double chunk_iterations;
     /* Of closed loops, in all their passes: */
     int64_t passes;
-    double elapsed_ns, first_ns;   /* really; with the first blocks, estimated, 0 unknown */
+    double elapsed_ns, first_ns; /* really; with the first blocks, estimated, 0 unknown */
+    double foreseen_ns; /* as its hosts' speeds and its first iterations let expect; 0 unknown */
     double inside_ns, wait_ns;     /* all ranks' time in loops; of it waiting */
     double cpu_ns, library_cpu_ns; /* their CPU time in loops: of the program; of the library */
 };

@@ -173,6 +173,7 @@ int lbd_controller_create(uv_loop_t *loop, const struct lbd_controller_settings 
     c->weights = settings->weights;
     c->load_interval_ns = settings->load_interval_ns;
     c->ranking = ranking;
+    lbd_finished_init(&c->finished);
     uv_timer_init(loop, &c->rank_timer);
     rc = uv_async_init(loop, &c->committed, on_committed);
     c->rank_timer.data = c->committed.data = c;

@@ -32,6 +32,17 @@ static void count(uint64_t counts[LBD_FINISHED_BUCKETS], double *sum, double val
     *sum += value;
 }
 
+void lbd_finished_init(struct lbd_finished *f)
+{
+    const struct lbp_policy_info *table;
+    size_t n;
+
+    memset(f, 0, sizeof(*f));
+    table = lbp_policy_table(&n);
+    for (f->n = 0; f->n < n && f->n < LBD_FINISHED_POLICIES - 1; f->n++)
+        f->policy[f->n].name = table[f->n].name;
+}
+
 void lbd_finished_add(struct lbd_finished *f, const struct lbw_job *job)
 {
     const char *name = known_name(job->policy);
@@ -44,6 +55,7 @@ void lbd_finished_add(struct lbd_finished *f, const struct lbw_job *job)
         f->policy[f->n++].name = name;
     p = &f->policy[i];
     p->jobs++;
+    p->placed += job->placed;
     if (job->saved_ns > 0)
         p->saved_s += (double)job->saved_ns / 1e9;
     count(p->balance, &p->balance_sum, job->load_balance);

@@ -13,7 +13,7 @@
 
 struct lbd_finished_policy {
     const char *name; /* static */
-    uint64_t jobs;
+    uint64_t jobs, placed;
     double saved_s; /* of the jobs that saved anything: a counter */
     uint64_t balance[LBD_FINISHED_BUCKETS], error[LBD_FINISHED_BUCKETS]; /* not cumulative */
     double balance_sum, error_sum;
@@ -23,6 +23,9 @@ struct lbd_finished {
     size_t n;
     struct lbd_finished_policy policy[LBD_FINISHED_POLICIES];
 };
+
+/* All policies of the registry, so that their counters begin at 0. */
+void lbd_finished_init(struct lbd_finished *f);
 
 /* A policy's name comes from the job's user: one that the registry does not know is "other". */
 void lbd_finished_add(struct lbd_finished *f, const struct lbw_job *job);

@@ -5,23 +5,11 @@
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/lib.sh"
 need_tools node npm prometheus promtool python3 curl sqlite3
-chromium=$(command -v chromium || command -v chromium-browser) || skip_all "chromium is not installed"
-export CHROMIUM=$chromium
-work=$LB_BUILD/dashboards/render
+render_browser || skip_all "chromium is not installed"
 png=$LB_BUILD/dashboards/png
 
-# The packages are fetched once, at the versions of package.json.
-packages() {
-  mkdir -p "$work" "$png"
-  if ! cmp -s "$dash/render/package.json" "$work/package.json" || [ ! -e "$work/node_modules/.done" ]; then
-    rm -rf "$work/node_modules"
-    cp "$dash/render/package.json" "$work/"
-    (cd "$work" && npm i --ignore-scripts --legacy-peer-deps --no-package-lock --no-audit --no-fund) || return 1
-    touch "$work/node_modules/.done"
-  fi
-  cp "$dash"/render/*.mjs "$work/"
-}
-packages >"$tap_tmp/npm" 2>&1 </dev/null || skip_all "the packages of tests/dashboards/render cannot be fetched: $(grep -m 1 -i err "$tap_tmp/npm" | cut -c1-100)"
+mkdir -p "$png"
+render_packages >"$tap_tmp/npm" 2>&1 </dev/null || skip_all "the packages of tests/dashboards/render cannot be fetched: $(grep -m 1 -i err "$tap_tmp/npm" | cut -c1-100)"
 cd "$work" || exit
 
 ok "Grafana's schema and our list of panels accept the dashboards" node schema.mjs "${boards[@]}"

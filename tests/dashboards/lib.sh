@@ -63,3 +63,21 @@ day_make() {
 }
 
 day_up() { day_make && prometheus_up "$day_dir/data" "$day_dir/prometheus.yml"; }
+
+# What draws: a browser, and Grafana's libraries in $work.
+work=$LB_BUILD/dashboards/render
+render_browser() {
+  CHROMIUM=$(command -v chromium || command -v chromium-browser) && export CHROMIUM
+}
+
+# The packages are fetched once, at the versions of package.json.
+render_packages() {
+  mkdir -p "$work"
+  if ! cmp -s "$dash/render/package.json" "$work/package.json" || [ ! -e "$work/node_modules/.done" ]; then
+    rm -rf "$work/node_modules"
+    cp "$dash/render/package.json" "$work/"
+    (cd "$work" && npm i --ignore-scripts --legacy-peer-deps --no-package-lock --no-audit --no-fund) || return 1
+    touch "$work/node_modules/.done"
+  fi
+  cp "$dash"/render/*.mjs "$work/"
+}

@@ -3,10 +3,13 @@ EXTRA_DIST += \
 	tests/dashboards/10-rules.t \
 	tests/dashboards/20-queries.t \
 	tests/dashboards/30-draw.t \
+	tests/dashboards/40-live.t \
 	tests/dashboards/alerts_test.yml \
 	tests/dashboards/backfill \
 	tests/dashboards/day \
+	tests/dashboards/forward.py \
 	tests/dashboards/lib.sh \
+	tests/dashboards/live.sh \
 	tests/dashboards/months \
 	tests/dashboards/queries \
 	tests/dashboards/render/bundle.mjs \

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Every question of every dashboard, on a real Prometheus that scrapes real lbds while real jobs come and go on a cluster; the SQLite ones
+# on the snapshot that the controller publishes.  Then they are drawn, where node is there; the pictures stay under dashboards/live.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/lib.sh"
+need_tools prometheus promtool python3 curl sqlite3
+need_build bench/cpuloop lb-balancer sbin/lbd
+export LB_CLUSTER=d$$
+live_dir=$tap_tmp/live
+. "$dash/live.sh"
+mkdir -p "$live_dir"
+at_end live_down
+st=0
+live_up || st=$?
+[ $st != 77 ] || skip_all "$(sed 's/^cluster: //' "$live_dir/up.log" | tail -n 1)"
+is $st 0 "a cluster, and a Prometheus that finds its lbds by the controller's /sd"
+[ $st = 0 ] || { diag "$(tail -n 5 "$live_dir"/*.log)"; exit 1; }
+ok "all hosts are measured" live_measured
+live_jobs
+ok "jobs come and go" live_ended 3
+ok "a snapshot is published with jobs in it" live_until 60 eval 'live_history "$live_dir/history.db" && [ "$(sqlite3 "$live_dir/history.db" "SELECT count(*) FROM history_job")" -ge 2 ]'
+# What takes longer than this run: hourly means.
+late='Capacity, by day'
+ask() { "$dash/queries" "$prometheus" --history "$live_dir/history.db" --span 240 --scrape $live_scrape --may-be-empty "$late" "$@"; }
+for b in "${boards[@]}"; do
+  # A moment may be between two jobs.
+  ok "$(basename "$b"): every query and every variable has an answer" eval 'for i in 1 2 3 4; do ask "$b" && break; [ $i != 4 ] && sleep 8; done'
+  sed 's/^/# /' "$tap_tmp/out" | tail -n 2
+done
+sed 's/lb_job_share_ratio/lb_job_share/' "$top/dashboards/job.json" >"$tap_tmp/planted.json"
+not_ok "found out: a metric misspelt" ask "$tap_tmp/planted.json"
+sed 's/by (host)/by (hosts)/; s/{{host}}/{{hosts}}/' "$top/dashboards/job.json" >"$tap_tmp/planted.json"
+not_ok "found out: a label misspelt" ask "$tap_tmp/planted.json"
+page() { curl -fs -H "Accept: $1" "$lbd_url" >"$tap_tmp/page"; }
+ok "the controller's page" page text/plain
+ok "promtool finds nothing wrong with it" promtool check metrics <"$tap_tmp/page"
+cp "$live_dir/history.db" "$tap_tmp/history.db"
+
+png=$LB_BUILD/dashboards/live
+if render_browser && command -v node >/dev/null && command -v npm >/dev/null && render_packages >"$tap_tmp/npm" 2>&1 </dev/null; then
+  mkdir -p "$png"
+  rm -f "$png"/*.png
+  cd "$work" || exit
+  [ -e dist/index.html ] || ok "the page is bundled" node bundle.mjs "$dash/render/page" dist
+  draw() {
+    node draw.mjs --page dist --prometheus "$prometheus" --history "$live_dir/history.db" --span 240 --scrape $live_scrape --may-be-empty "$late" "${boards[@]/#/--among=}" --value jobid="$(live_oldest)" --png "$png" "$1"
+  }
+  for b in "${boards[@]}"; do
+    ok "$(basename "$b") is drawn" eval 'for i in 1 2 3 4; do draw "$b" && break; [ $i != 4 ] && sleep 8; done'
+    sed 's/^/# /' "$tap_tmp/out" | tail -n 4
+  done
+else
+  skip "drawn" "no node, no chromium, or Grafana's packages cannot be fetched"
+fi
+done_testing
