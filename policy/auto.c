@@ -307,6 +307,12 @@ static int pairwise(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *o
     return 0;
 }
 
+/* By how much a rank may well end later than is thought, since iterations differ: ns. */
+static double late(const struct lbp_balance *b, const struct lbp_view *v)
+{
+    return lbp_profile_error(&b->model.profile, v->own / fmax(v->unit, 1)) / v->speed;
+}
+
 /*
  * How long it takes until no move can help any more, whoever should run dry: 0 is now.
  * A rank's work helps another only if that gets it done sooner than its owner would.
@@ -322,8 +328,8 @@ static double final_in(const struct lbp_balance *b)
         const struct lbp_view *v = &b->view[i];
 
         if (v->present && v->unit > 0 && v->movable >= v->unit / 2)
-            longest = fmax(longest, lbp_view_end(v) - lead(b, v) - v->unit / fastest - settle(b) -
-                                        2 * GAIN_MIN);
+            longest = fmax(longest, lbp_view_end(v) + late(b, v) - lead(b, v) - v->unit / fastest -
+                                        settle(b) - 2 * GAIN_MIN);
     }
     return longest;
 }

@@ -16,7 +16,8 @@
 
 #define EVEN_RATIO 0.03 /* scatter below this is never structure */
 #define FADE_AT 2.0     /* passes in a bin after which what was seen counts half */
-#define RECENT 4        /* bins that the value to the left is a mean of */
+#define LEARN 0.1
+#define RECENT 4 /* bins that the value to the left is a mean of */
 
 void lbp_profile_init(struct lbp_profile *p, int64_t n)
 {
@@ -49,12 +50,28 @@ static int64_t bin_size(const struct lbp_profile *p, int bin)
     return rest < p->width ? rest : p->width;
 }
 
+/* Compare with what was estimated last, as it is: no need to be up to date with each sample. */
+static void add_scatter(struct lbp_profile *p, int64_t first, int64_t last, double work)
+{
+    double thought = p->cost[(first + (last - first) / 2) / p->width] * (double)(last - first);
+    double square = (work - thought) * (work - thought) / (double)(last - first);
+
+    if (thought > 0)
+        p->scatter += LEARN * (square - p->scatter);
+}
+
+double lbp_profile_error(const struct lbp_profile *p, double iterations)
+{
+    return iterations > 0 ? sqrt(p->scatter * iterations) : 0;
+}
+
 void lbp_profile_add(struct lbp_profile *p, int64_t first, int64_t last, double work)
 {
     double each;
 
     if (first < 0 || last > p->n || first >= last || !isfinite(work) || work < 0)
         return;
+    add_scatter(p, first, last, work);
     each = work / (double)(last - first);
     for (int bin = (int)(first / p->width); bin < p->nbins && bin_first(p, bin) < last; bin++) {
         int64_t a = first > bin_first(p, bin) ? first : bin_first(p, bin);

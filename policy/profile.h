@@ -15,6 +15,7 @@ struct lbp_profile {
     int64_t n;     /* iterations, >= 0 */
     int64_t width; /* of a bin, iterations, >= 1 */
     int nbins;
+    double scatter;                      /* variance of an iteration's work round cost, mean */
     bool dirty;                          /* samples came since cost and before were made */
     double iterations[LBP_PROFILE_BINS]; /* seen in the bin, older passes faded */
     double work[LBP_PROFILE_BINS];       /* that they took */
@@ -40,6 +41,9 @@ void lbp_profile_add(struct lbp_profile *p, int64_t first, int64_t last, double 
  * cost, so that spans whose ends vary tell the inside apart in time.
  */
 void lbp_profile_add_whole(struct lbp_profile *p, int64_t first, int64_t last, double work);
+
+/* By how much the work of so many iterations differs from what is estimated, standard deviation. */
+double lbp_profile_error(const struct lbp_profile *p, double iterations);
 
 /* Was anything learned?  Before that an iteration counts as 1 ns. */
 bool lbp_profile_learned(const struct lbp_profile *p);
