@@ -79,7 +79,7 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
     s->moves_nothing = c->nranks == 1 || !(automatic || c->params.policy == LBP_SIEGELL);
     s->epoch = c->first_epoch - 1;
     s->begun_ns = s->planned_ns = s->settled_ns = now_ns;
-    s->overhead_ns = s->stretch = INFINITY;
+    s->stretch = INFINITY;
     s->workscale = 5;
     s->doubt = 1;
     if (automatic) /* all wait for a plan that was wrong: no more is given for a gain than it is */
@@ -180,7 +180,7 @@ static bool report_valid(const struct lbp_stepped *s, const struct lbp_stepped_r
 static void changed(struct lbp_stepped *s, int64_t now_ns)
 {
     lbp_profit_changed(&s->profit, now_ns);
-    if (s->profit.changed_ns == now_ns && s->broken > 0 && s->verdicts > 1) {
+    if (s->profit.changed_ns == now_ns && s->broken > 0 && s->judged) {
         s->broken--;
         s->doubt = fmax(1, s->doubt / 2);
     }

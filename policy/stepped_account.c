@@ -9,9 +9,13 @@
 #include "policy/stepped_impl.h"
 
 #define HORIZON_NS 1000e6 /* a loop is expected to go on as long as it has, and at least so long */
+#define EAGER 10          /* times the gain: the more it is, the more may be staked */
 #define ALLOW 0.006       /* of the time that may be lost on plans, on the whole */
 #define BACK \
     0.98 /* the bounds before are taken again when they were faster than so much of these */
+#define HELD_MIN_NS 60e6   /* steps are judged after so long, */
+#define HELD_MAX_NS 1000e6 /* and what is older counts less */
+#define JITTER 4.0         /* times the error of progress by a quota, in that time */
 #define WORSE 1.03   /* a step that really takes so much longer than before the plan is no chance */
 #define RISE_NS 5e9  /* in which the low speed rises to the filtered one */
 #define FADE_NS 30e9 /* in which what happened counts less */
@@ -27,11 +31,11 @@ double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t 
     return fmax(lasted, HORIZON_NS);
 }
 
-double lbp_stepped_allowance(const struct lbp_stepped *s, int64_t now_ns)
+double lbp_stepped_allowance(const struct lbp_stepped *s, double gain, int64_t now_ns)
 {
     double ahead = s->config.steps > 0 ? lbp_stepped_horizon(s, s->real_ns, now_ns) : HORIZON_NS;
 
-    return s->account_ns + ALLOW * ((double)(now_ns - s->begun_ns) + ahead);
+    return s->account_ns + ALLOW * (1 + EAGER * gain) * ((double)(now_ns - s->begun_ns) + ahead);
 }
 
 /*
@@ -112,6 +116,33 @@ static void learn_move(struct lbp_stepped *s)
     s->cost_bytes = 0;
 }
 
+/*
+ * Steps as they really took with these bounds, over so long a time that quotas and chance even out: did the last plan make
+ * them longer, where it gave work to?  Then more work made that host slower, or the plan was wrong.
+ */
+static void judge_steps(struct lbp_stepped *s, bool first, uint32_t slowest, double real,
+                        int64_t steps)
+{
+    double jitter = 0;
+
+    s->held_ns += real * (double)steps;
+    s->held_steps += (double)steps;
+    s->worse = false;
+    if (s->held_ns > HELD_MAX_NS) {
+        s->held_ns /= 2;
+        s->held_steps /= 2;
+    }
+    for (uint32_t i = 0; i < s->config.nranks; i++)
+        if (s->bound[i + 1] > s->bound[i])
+            jitter = fmax(jitter, s->rank[i].filter.noise_ns);
+    if (s->judged || first || s->held_ns < HELD_MIN_NS || !(s->prev_real_ns > 0))
+        return;
+    s->judged = true;
+    s->worse =
+        s->held_ns / s->held_steps > s->prev_real_ns * (WORSE + JITTER * jitter / s->held_ns) &&
+        s->rank[slowest].now_work > s->rank[slowest].prev_work;
+}
+
 void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
 {
     bool first = s->prev_expected_ns < 0; /* the first bounds are still in force */
@@ -152,20 +183,15 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
     real = fmax(real, measured);
     s->measured_ns = measured;
     s->real_ns = real;
-    s->overhead_ns = fmin(s->overhead_ns, real - measured);
     if (measured > 0)
         s->stretch = fmin(s->stretch, real / measured);
-    s->tried_ns = s->config.kind == LBP_DOACROSS ? measured * s->stretch : real;
-    if (s->config.kind == LBP_DOACROSS) {
-        s->without_ns = without * s->stretch;
-        before *= s->stretch;
-    } else {
-        s->without_ns = without + s->overhead_ns;
-        before += s->overhead_ns;
-    }
-    s->worse = !first && s->prev_real_ns > 0 && s->prev_real_ns * WORSE < real &&
-               s->verdicts == 0 && s->rank[slowest].now_work > s->rank[slowest].prev_work;
-    s->verdicts++;
+    if (s->config.kind != LBP_DOACROSS)
+        s->stretch =
+            1; /* waits for one another are the same whatever the bounds, as far as is known */
+    s->tried_ns = measured * s->stretch;
+    s->without_ns = without * s->stretch;
+    before *= s->stretch;
+    judge_steps(s, first, slowest, real, steps);
     if (!first) {
         s->account_ns +=
             (double)steps * (s->without_ns - s->tried_ns) - (s->cost_ns - s->charged_ns);
@@ -185,7 +211,8 @@ double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
 
     if (s->prev_expected_ns < 0 || s->config.params.policy == LBP_SIEGELL)
         return 0;
-    if (lbp_stepped_allowance(s, now_ns) < 0 && s->without_ns < least) {
+    if (memcmp(s->bound, s->first, size) != 0 && lbp_stepped_allowance(s, 0, now_ns) < 0 &&
+        s->without_ns < least) {
         memcpy(s->next, s->first, size);
         return s->without_ns;
     }

@@ -133,7 +133,7 @@ static bool shorten(struct lbp_stepped *s, double part)
  */
 static bool within_means(struct lbp_stepped *s, double gain, int64_t now_ns)
 {
-    double may = fmax(lbp_stepped_allowance(s, now_ns), AT_ONCE * gain * s->real_ns),
+    double may = fmax(lbp_stepped_allowance(s, gain, now_ns), AT_ONCE * gain * s->real_ns),
            fixed = 2 * lbp_profit_transfer_ns(&s->profit, 0);
     double all = 2 * move_cost(s) - fixed;
 
@@ -154,7 +154,7 @@ static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t
 {
     struct lbp_stepped_decision *d = &s->last;
 
-    d->before_ns = s->worse ? s->real_ns : s->tried_ns;
+    d->before_ns = s->worse ? s->held_ns / s->held_steps : s->tried_ns;
     d->after_ns = back_ns;
     d->least = d->threshold = BACK_GAIN;
     d->noise = 0;
@@ -224,8 +224,9 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
         s->rank[i].prev_wall = s->rank[i].now_wall;
     }
     s->prev_expected_ns = INFINITY;
-    s->prev_real_ns = s->real_ns;
-    s->verdicts = 0;
+    s->prev_real_ns = s->held_steps > 0 ? s->held_ns / s->held_steps : 0;
+    s->held_ns = s->held_steps = 0;
+    s->judged = false;
     s->cost_ns = s->charged_ns = s->promised_ns = s->brought_ns = 0;
     s->last_before_ns = s->last.before_ns;
     s->last_after_ns = s->last.after_ns;

@@ -63,8 +63,9 @@ struct lbp_stepped {
     double wait_until_ns;         /* no new plan before */
     double tried_ns;              /* real, as it compares with what is projected for other bounds */
     bool worse;                   /* the last plan made steps longer, where it gave work to */
-    int verdicts;                 /* accounts since the last plan */
-    double overhead_ns, stretch;  /* least of real less measured; and real / measured */
+    bool judged;                  /* it was judged whether it did */
+    double held_ns, held_steps;   /* with the present bounds; what is long ago counts less */
+    double stretch;               /* of a pipeline: least of real / measured */
     double prev_expected_ns;      /* with the bounds before, at the present speeds; < 0: none yet */
     int broken;                   /* words one after another */
     double doubt; /* >= 1: so many times the gain is asked for; plans broke their word */
@@ -90,8 +91,8 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns);
  */
 double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns);
 
-/* So much may be put at stake now, ns: a small part of all time, and what plans have won. */
-double lbp_stepped_allowance(const struct lbp_stepped *s, int64_t now_ns);
+/* So much may be put at stake now for a gain, ns: a small part of all time, and what plans have won. */
+double lbp_stepped_allowance(const struct lbp_stepped *s, double gain, int64_t now_ns);
 
 /* How long the loop is expected to go on, with steps of that length. */
 double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t now_ns);

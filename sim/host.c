@@ -48,18 +48,19 @@ static int64_t run_smooth(struct sim_host *h, int64_t now, double left)
 
 static int64_t run_quota(struct sim_host *h, int64_t now, double left)
 {
+    int64_t length = h->quota_ns > 0 ? h->quota_ns : PERIOD_NS;
     double at = (double)now;
 
     for (;;) {
-        int64_t period = ((int64_t)at + h->phase_ns) / PERIOD_NS;
-        double end = (double)((period + 1) * PERIOD_NS - h->phase_ns);
+        int64_t period = ((int64_t)at + h->phase_ns) / length;
+        double end = (double)((period + 1) * length - h->phase_ns);
         double may;
 
         if (period != h->period) {
             h->period = period;
             h->used_ns = 0;
         }
-        may = fmin(sim_host_cores(h, (int64_t)at) * PERIOD_NS - h->used_ns, end - at);
+        may = fmin(sim_host_cores(h, (int64_t)at) * (double)length - h->used_ns, end - at);
         if (may >= left) {
             h->used_ns += left;
             return (int64_t)ceil(at + left);

@@ -13,8 +13,9 @@ struct sim_host {
     int64_t flip_ns;       /* it runs every second interval of this length; 0: never */
     int64_t flip_phase_ns; /* the first interval is shorter by this */
     bool flip_once;        /* the load begins at the first flip, and stays */
-    bool quota; /* true: full speed until the share of a 10 ms period is used up; false: smooth */
-    int64_t phase_ns;                 /* where its periods begin, 0 to 10 ms */
+    bool quota;       /* true: full speed until the share of a period is used up; false: smooth */
+    int64_t quota_ns; /* such a period; 0: 10 ms */
+    int64_t phase_ns; /* where its periods begin, 0 to one */
     int64_t stop_from_ns, stop_to_ns; /* stopped in between; equal: never */
     /* state */
     int64_t period; /* index of the period that used_ns belongs to */

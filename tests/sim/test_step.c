@@ -210,10 +210,14 @@ static void draw_case(struct step_case *c, unsigned seed)
 {
     uint32_t nranks = 1 + (uint32_t)pick(&seed, RANKS);
     enum lbp_stepped_kind kind = pick(&seed, 3) ? LBP_STEPPED : LBP_DOACROSS;
-    bool equal = pick(&seed, 3) == 0, quota = pick(&seed, 3) == 0, flips = pick(&seed, 2) == 0;
+    unsigned other;
+    bool slow_quota, equal = pick(&seed, 3) == 0, quota = pick(&seed, 3) == 0,
+                     flips = pick(&seed, 2) == 0;
     double step_ns = pow(10, draw(&seed, 5.5, 8.3)) * nranks, base = draw(&seed, 0.2, 1);
 
     defaults(c, kind, nranks, seed);
+    other = seed; /* so that the cases stay those they were */
+    slow_quota = quota && pick(&other, 3) == 0;
     c->config.weights = pick(&seed, 2);
     c->config.steps_told = pick(&seed, 2);
     c->config.latency_ns = (int64_t)pow(10, draw(&seed, 4.3, 6));
@@ -232,6 +236,7 @@ static void draw_case(struct step_case *c, unsigned seed)
         h->cores = equal ? base : draw(&seed, 0.1, 1);
         h->hardware = pick(&seed, 3) ? 1 : draw(&seed, 0.5, 2);
         h->quota = quota;
+        h->quota_ns = slow_quota ? 100000000 : 0;
         h->phase_ns = pick(&seed, 10000000);
         if (flips && pick(&seed, 2)) {
             h->other_cores = h->cores * draw(&seed, 0.1, 0.9);
@@ -291,8 +296,8 @@ START_TEST(test_never_worse)
            rounds, sum_auto / sum_static, sum_auto / sum_ideal, worst, worst_seed, bad, very_bad,
            wavers);
     ck_assert_double_le(sum_auto / sum_static, 0.65);
-    ck_assert_uint_le(bad, rounds * 26 / 1000);
-    ck_assert_uint_le(very_bad, rounds * 10 / 1000);
+    ck_assert_uint_le(bad, rounds * 40 / 1000);
+    ck_assert_uint_le(very_bad, rounds * 13 / 1000);
     ck_assert_uint_le(wavers, rounds / 250);
 }
 END_TEST
