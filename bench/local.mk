@@ -1,5 +1,5 @@
 # bench/: programs that the benchmarks run, and the scripts that "./run bench NAME" calls.
-noinst_PROGRAMS += bench/cpuloop bench/hook bench/slowd bench/memory-lb bench/memory-plain
+noinst_PROGRAMS += bench/cpuloop bench/hook bench/slowd bench/memory-lb bench/memory-plain bench/bec
 bench_cpuloop_SOURCES = bench/cpuloop.c
 bench_cpuloop_CFLAGS = $(EX_COMPILE)
 bench_cpuloop_LDFLAGS = $(EX_LINK)
@@ -8,6 +8,10 @@ bench_hook_SOURCES = bench/hook.c
 bench_hook_CFLAGS = $(EX_COMPILE)
 bench_hook_LDFLAGS = $(EX_LINK)
 bench_hook_LDADD = libexamples.la $(EX_LINK_WITH)
+bench_bec_SOURCES = bench/bec.c
+bench_bec_CFLAGS = $(EX_COMPILE)
+bench_bec_LDFLAGS = $(EX_LINK)
+bench_bec_LDADD = libexamples.la $(EX_LINK_WITH) -lm
 bench_slowd_SOURCES = bench/slowd.c
 bench_memory_lb_SOURCES = bench/rank-memory.c
 bench_memory_lb_CPPFLAGS = $(AM_CPPFLAGS) -DLB_BENCH_LIBRARY
@@ -18,7 +22,7 @@ bench_memory_plain_SOURCES = bench/rank-memory.c
 bench_memory_plain_CFLAGS = $(EX_COMPILE)
 bench_memory_plain_LDADD = $(MPI_LIBS)
 
-EXTRA_DIST += bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory
+EXTRA_DIST += bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory bench/placement
 
 # The forecasts of policy/ on recorded load.
 noinst_PROGRAMS += sim/forecast-trace

@@ -146,7 +146,7 @@ void lbs_local_init(void)
     choice = asked(&c);
     if (choice.wish == LBS_OFF)
         return;
-    rule_ns = deadline_ns;
+    rule_ns = lbx_clock_mono_ns() + LBS_SRUN_NS(lbs_plugin.config.deadline_ns);
     if (choice.wish == LBS_UNSET && rule_ns > lbx_clock_mono_ns() + LBS_UNASKED_NS)
         rule_ns = lbx_clock_mono_ns() + LBS_UNASKED_NS;
     if (!getenv("SLURM_JOB_ID") || !partition)

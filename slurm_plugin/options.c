@@ -141,7 +141,7 @@ struct lbs_choice lbs_options_asked(void)
 
 void lbs_options_check(void)
 {
-    int64_t deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns;
+    int64_t deadline_ns = lbx_clock_mono_ns() + LBS_SRUN_NS(lbs_plugin.config.deadline_ns);
     struct lbs_choice choice;
     struct lbx_error err;
 

@@ -29,6 +29,13 @@ struct lbs_plugin {
     struct lbw_local_rule rule;
 };
 
+/*
+ * Of a hook's deadline lbd is waited for so long: srun, and after it slurmstepd, may both meet one that is stopped, and what
+ * they lose together must stay within what one hook may take.
+ */
+#define LBS_SRUN_NS(deadline_ns) ((deadline_ns) / 3)
+#define LBS_STEPD_NS(deadline_ns) ((deadline_ns) / 3 * 2)
+
 /* For the site's decision on a step that asked for nothing. */
 #define LBS_UNASKED_NS (20 * LBX_NS_PER_MS)
 

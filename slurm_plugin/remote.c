@@ -219,7 +219,7 @@ static void make_trace_absolute(struct lbp_params *params)
 
 void lbs_remote_user_init(spank_t spank)
 {
-    int64_t deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns;
+    int64_t deadline_ns = lbx_clock_mono_ns() + LBS_STEPD_NS(lbs_plugin.config.deadline_ns);
     struct lbs_choice choice;
     char policy[LBS_TEXT_MAX];
     bool place;

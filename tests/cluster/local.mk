@@ -1,5 +1,8 @@
 # tests/cluster/: a Slurm cluster on one machine, and the tests on it (./run test cluster).
-noinst_PROGRAMS += tests/cluster/lb-load
+noinst_PROGRAMS += tests/cluster/lb-load tests/cluster/lb-query
+tests_cluster_lb_query_SOURCES = tests/cluster/lb-query.c
+tests_cluster_lb_query_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS)
+tests_cluster_lb_query_LDADD = liblbd.la $(UV_LIBS)
 tests_cluster_lb_load_SOURCES = tests/cluster/lb-load.c
 tests_cluster_lb_load_CFLAGS = $(LB_CFLAGS)
 EXTRA_DIST += tests/cluster/cluster tests/cluster/lib tests/cluster/00-cluster.t tests/cluster/21-policy.t tests/cluster/22-placement.t tests/lib packaging/debian-packages .ci
