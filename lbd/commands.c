@@ -13,7 +13,9 @@
 #include "lbd/node/kernel.h"
 #include "lbd/past.h"
 #include "lbd/present.h"
+#include "lbd/steer.h"
 
+#define RANK_PART 100 /* hosts with their reasons in one answer: 400 bytes each */
 #define MOST_BYTES ((size_t)LBW_LOCAL_TEXT_MAX - 4096)
 #define DIGITS 6 /* of a number: more than is measured */
 
@@ -22,22 +24,56 @@ static double to_s(int64_t ns)
     return (double)(ns / LBX_NS_PER_MS) / 1e3;
 }
 
-static json_t *make_rank(const struct lbd_view *v)
+/* The parts of a host's index, where the controller is in this process and knows them. */
+static void add_why(json_t *o, const struct lbd_view *v, const char *name)
+{
+    const struct lbd_host *h;
+    struct lbp_forecast_answer a;
+    json_t *why;
+    size_t n;
+
+    if (!v->controller)
+        return;
+    h = lbd_controller_hosts(v->controller, &n);
+    while (n > 0 && strcmp(h->name, name) != 0)
+        n--, h++;
+    if (n == 0 || !h->reported)
+        return;
+    why = json_pack("{sf sf sI sI sI sf sf}", "hardware_index_s", h->report.hardware_s,
+                    "workload_index", h->prospect.workload_ratio, "users",
+                    (json_int_t)h->report.users, "terminals", (json_int_t)h->report.terminals,
+                    "tasks", (json_int_t)h->report.tasks, "fresh_tasks", h->report.fresh_tasks,
+                    "external_cpus", h->report.external_cpus);
+    if (h->outlook && h->prospect.stable_ns > 0 && lbp_forecast_ask(&h->outlook->forecast, &a)) {
+        json_object_set_new(why, "forecast_cpus", json_real(a.value));
+        json_object_set_new(why, "error_cpus", json_real(a.error));
+        json_object_set_new(why, "predictor", json_string(lbp_predictor_name(a.best)));
+    }
+    json_object_set_new(o, "why", why);
+}
+
+/* From the first-th on, as many as fit into one answer. */
+static json_t *make_rank(const struct lbd_view *v, size_t first)
 {
     int64_t now_ns = lbx_clock_mono_ns(), age_ns = lbd_ranking_age_ns(v->ranking, now_ns);
     json_t *hosts = json_array(), *o = json_object();
+    size_t n = age_ns <= LBD_RANKING_UNUSED_NS ? v->ranking->n : 0, i;
 
-    for (size_t i = 0; i < v->ranking->n && age_ns <= LBD_RANKING_UNUSED_NS; i++) {
+    for (i = first; i < n && i < first + RANK_PART; i++) {
         const struct lbw_local_host *h = &v->ranking->host[i];
+        json_t *one =
+            json_pack("{ss sf sf sf sf sf sf}", "host", h->host, "index", h->index, "core_speed",
+                      h->core_speed, "capacity", h->capacity, "hardware", h->hardware, "stable_s",
+                      to_s(h->stable_ns), "age_s", to_s(h->age_ns + age_ns));
 
-        json_array_append_new(hosts, json_pack("{ss sf sf sf sf sf}", "host", h->host, "index",
-                                               h->index, "core_speed", h->core_speed, "capacity",
-                                               h->capacity, "hardware", h->hardware, "age_s",
-                                               to_s(h->age_ns + age_ns)));
+        add_why(one, v, h->host);
+        json_array_append_new(hosts, one);
     }
     json_object_set_new(o, "age_s", age_ns == INT64_MAX ? json_null() : json_real(to_s(age_ns)));
     json_object_set_new(o, "stale", json_boolean(age_ns > LBD_RANKING_STALE_NS));
     json_object_set_new(o, "hosts", hosts);
+    if (i < n)
+        json_object_set_new(o, "next", json_integer((json_int_t)i));
     return o;
 }
 
@@ -270,12 +306,6 @@ static json_t *make_policy(const struct lbx_policyconf *c)
         c->snapshot, "snapshot_interval_s", to_s(c->snapshot_interval_ns));
 }
 
-static json_t *make_weights(const struct lbx_policyconf *c)
-{
-    return json_pack("{sf sf sf sf}", "scale", c->index_scale, "user", c->index_user, "terminal",
-                     c->index_terminal, "task", c->index_task);
-}
-
 static json_t *make_node_weights(const struct lbd_view *v, bool restore, struct lbx_error *err)
 {
     const struct lbd_weighted *node;
@@ -311,10 +341,10 @@ char *lbd_command(const struct lbd_view *v, uint64_t request, const char *text,
 
     if (lbd_past_command(v, request, text, err))
         return NULL;
-    if (lbd_present_command(v, text, &o, err))
+    if (lbd_present_command(v, text, &o, err) || lbd_steer_command(v, text, &o, err))
         ;
-    else if (strcmp(text, "rank") == 0)
-        o = make_rank(v);
+    else if (strcmp(text, "rank") == 0 || strncmp(text, "rank ", 5) == 0)
+        o = make_rank(v, strtoul(text + 4, NULL, 10));
     else if (strcmp(text, "hosts") == 0 || strncmp(text, "hosts ", 6) == 0)
         o = make_hosts(v, strtoul(text + 5, NULL, 10), err);
     else if (strcmp(text, "status") == 0)
@@ -323,15 +353,14 @@ char *lbd_command(const struct lbd_view *v, uint64_t request, const char *text,
         o = make_forecast(v, text + 9, err);
     else if (strcmp(text, "policy") == 0)
         o = make_policy(v->conf);
-    else if (strcmp(text, "weights") == 0)
-        o = make_weights(v->conf);
     else if (strcmp(text, "weights nodes") == 0 || strcmp(text, "weights restore") == 0)
         o = make_node_weights(v, strcmp(text, "weights restore") == 0, err);
     else
-        lbx_error_set(err, -EINVAL,
-                      "command '%.100s' is unknown: hosts, rank, forecast, status, policy, "
-                      "history, jobs, job, running, weights",
-                      text);
+        lbx_error_set(
+            err, -EINVAL,
+            "command '%.100s' is unknown: hosts, rank, forecast, probe, weights, status, policy, "
+            "history, jobs, job, running",
+            text);
     if (!o) {
         if (!err->code)
             lbx_error_set(err, -ENOMEM, "out of memory");

@@ -43,6 +43,7 @@ struct lbd {
     struct lbd_jobs *jobs;
     struct lbd_foreseen foreseen;
     struct lbd_decisions *decisions;
+    struct lbd_hands hands;
     bool stopping;
 
     uv_work_t reload; /* names of users may take a while to look up */
@@ -65,7 +66,8 @@ static struct lbd_view view_of(const struct lbd *d)
                              .started_wall_ns = d->started_wall_ns,
                              .reload_failures = d->reload_failures,
                              .jobs = d->jobs,
-                             .foreseen = &d->foreseen};
+                             .foreseen = &d->foreseen,
+                             .hands = &d->hands};
 }
 
 /* Whether this host is known to the controller in this process. */
@@ -189,6 +191,33 @@ static struct lbd_controller_settings controller_settings(const struct lbd *d)
 
     lbd_retention(&d->conf, d->options->state, &s.keep);
     return s;
+}
+
+static void probe(void *data, int64_t interval_ns)
+{
+    struct lbd *d = data;
+
+    if (interval_ns > 0)
+        d->conf.load_interval_ns = interval_ns;
+    lbd_node_probe(d->node, interval_ns);
+}
+
+static void set_weights(void *data, const struct lbp_index_weights *w)
+{
+    struct lbd *d = data;
+    struct lbd_node_settings node;
+    struct lbd_controller_settings controller;
+
+    d->conf.index_scale = w->scale;
+    d->conf.index_user = w->user;
+    d->conf.index_terminal = w->terminal;
+    d->conf.index_task = w->task;
+    node = node_settings(d);
+    controller = controller_settings(d);
+    if (d->node)
+        lbd_node_set(d->node, &node);
+    if (d->controller)
+        lbd_controller_set(d->controller, &controller);
 }
 
 static void expose(void *data, struct lbd_metrics *metrics)
@@ -371,6 +400,7 @@ static int start(struct lbd *d, struct lbx_error *err)
                                         .data = d};
     int rc = lbd_conf_read(o->config, &d->conf, err);
 
+    d->hands = (struct lbd_hands){probe, set_weights, d};
     if (rc == -ENOENT && !o->config_given) {
         lbx_policyconf_init(&d->conf);
         rc = 0;

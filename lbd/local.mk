@@ -21,6 +21,7 @@ liblbd_la_SOURCES = \
 	lbd/retention.c lbd/retention.h \
 	lbd/ranking.c lbd/ranking.h \
 	lbd/rules.c lbd/rules.h \
+	lbd/steer.c lbd/steer.h \
 	lbd/serve.c lbd/serve.h \
 	lbd/targets.c lbd/targets.h \
 	lbd/view.h \
@@ -92,10 +93,23 @@ $(liblbd_la_OBJECTS): lbd/metrics/catalogue.h
 CLEANFILES += lbd/controller/migrations.c lbd/metrics/catalogue.h lbd/metrics/catalogue.c
 
 bin_PROGRAMS += bin/lbctl
-bin_lbctl_SOURCES = lbd/ctl/lbctl.c lbd/ctl/ask.c lbd/ctl/ask.h lbd/ctl/job.c lbd/ctl/job.h \
-	lbd/ctl/top.c lbd/ctl/top.h lbd/ctl/top_text.c lbd/ctl/explain.c lbd/ctl/explain.h lbd/ctl/print.c lbd/ctl/print.h lbd/conf.c lbd/conf.h
+bin_lbctl_SOURCES = lbd/ctl/lbctl.c \
+	lbd/ctl/ask.c lbd/ctl/ask.h \
+	lbd/ctl/explain.c lbd/ctl/explain.h \
+	lbd/ctl/history.c lbd/ctl/history.h \
+	lbd/ctl/job.c lbd/ctl/job.h \
+	lbd/ctl/plot.c lbd/ctl/plot.h \
+	lbd/ctl/print.c lbd/ctl/print.h \
+	lbd/ctl/show.c lbd/ctl/show.h \
+	lbd/ctl/slurm.c lbd/ctl/slurm.h \
+	lbd/ctl/top.c lbd/ctl/top.h lbd/ctl/top_text.c \
+	lbd/conf.c lbd/conf.h
 bin_lbctl_CFLAGS = $(LB_CFLAGS) $(JANSSON_CFLAGS) $(CURSES_CFLAGS)
 bin_lbctl_LDADD = libpolicyconf.la libwire.la libpolicy.la libcommon.la $(JANSSON_LIBS) $(CURSES_LIBS) -lm
+
+# Where bash-completion looks.
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = completion/lbctl
 
 dist_man_MANS += docs/man/lbctl.1 docs/man/lbd.8 docs/man/policy.conf.5
 EXTRA_DIST += packaging/lbd.service.in

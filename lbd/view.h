@@ -16,6 +16,13 @@
 #include "lbd/options.h"
 #include "lbd/ranking.h"
 
+/* What commands may have done to the whole. */
+struct lbd_hands {
+    void (*probe)(void *data, int64_t interval_ns); /* 0: the interval stays */
+    void (*set_weights)(void *data, const struct lbp_index_weights *w);
+    void *data;
+};
+
 struct lbd_view {
     const struct lbd_options *options;
     const struct lbx_policyconf *conf;
@@ -29,6 +36,7 @@ struct lbd_view {
     uint64_t reload_failures;
     const struct lbd_jobs *jobs;
     const struct lbd_foreseen *foreseen;
+    const struct lbd_hands *hands;
 };
 
 #endif

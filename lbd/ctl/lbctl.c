@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,32 +14,35 @@
 #include "lbd/ctl/explain.h"
 #include "lbd/ctl/job.h"
 #include "lbd/ctl/print.h"
+#include "lbd/ctl/show.h"
 #include "lbd/ctl/top.h"
 #include "wire/local.h"
 
 #define WAIT_NS (5 * LBX_NS_PER_S)
-
 #define WIDTH 100 /* columns of a job */
-
-struct top_options {
-    bool once;
-    double interval_s;
-};
-
-enum { EXIT_OK, EXIT_REFUSED, EXIT_USAGE, EXIT_NOBODY };
+#define TOP_INTERVAL_S 2.
 
 static const char usage[] =
     "Usage: lbctl [--json] [--socket=PATH] COMMAND\n\n"
-    "  hosts               what the controller knows of each host\n"
-    "  rank                the hosts, best first, as jobs are answered\n"
+    "  hosts               what the controller knows of each host, and Slurm's state of it\n"
+    "  rank                the hosts, best first, as jobs are answered, and why\n"
+    "  forecast HOST       what load is expected in the next minute, by whom, and how long it "
+    "stays\n"
+    "  history HOST        a picture of what a host reported: --since=2h --until=now "
+    "--of=external_cpus\n"
+    "                      (or busy_cpus, core_speed, capacity, pressure, tasks, ...) --width=N "
+    "--ascii\n"
+    "  probe [--interval=10s]        sample this host now; sample it so often from now on\n"
+    "  weights [NAME=NUMBER ...]     the index's weights: scale, user, terminal, task; set them "
+    "for now\n"
     "  status              how this host's lbd is\n"
     "  explain JOB[.STEP]  what a balancer decided and why; also for the job's own user\n"
     "  top [--once] [--interval=S]  hosts and jobs, live; --once: print them and end\n"
     "  job JOBID           a job's steps with their hosts, running or ended\n"
-    "  weights             of the performance index; --nodes: Slurm's node weights,\n"
-    "                      --restore: put the site's node weights back\n"
+    "  weights --nodes     Slurm's node weights; --restore: put the site's node weights back\n"
     "  policy check FILE   whether a policy.conf is right; asks no lbd\n"
-    "  policy show         what is in force\n\n"
+    "  policy show         what is in force\n"
+    "  policy show --effective [--partition=P] [--account=A]   what a step gets there\n\n"
     "  --json              the answer as JSON\n"
     "  --socket=PATH       default: $LBD_SOCKET, or " LBW_LOCAL_SOCKET "\n"
     "  --help, --version\n\n"
@@ -49,26 +53,9 @@ static const struct command {
     const char *request; /* to lbd */
     void (*print)(FILE *f, const json_t *answer);
 } commands[] = {
-    {{"hosts", NULL}, "hosts", lbd_print_hosts},
-    {{"rank", NULL}, "rank", lbd_print_rank},
     {{"status", NULL}, "status", lbd_print_status},
     {{"policy", "show"}, "policy", lbd_print_any},
-    {{"weights", "nodes"}, "weights nodes", lbd_print_weights},
-    {{"weights", "restore"}, "weights restore", lbd_print_any},
-    {{"weights", NULL}, "weights", lbd_print_any},
 };
-
-static int fail_to_ask(const char *path, int rc)
-{
-    if (rc == -ENOENT || rc == -ECONNREFUSED)
-        fprintf(stderr, "lbctl: no lbd listens at %s: is lbd running? (systemctl status lbd)\n",
-                path);
-    else if (rc == -ETIMEDOUT)
-        fprintf(stderr, "lbctl: lbd at %s does not answer within 5 s\n", path);
-    else
-        fprintf(stderr, "lbctl: %s: %s\n", path, strerror(-rc));
-    return EXIT_NOBODY;
-}
 
 static int print_answer(const struct command *c, const char *text, bool json)
 {
@@ -78,14 +65,14 @@ static int print_answer(const struct command *c, const char *text, bool json)
     if (!json_is_object(answer)) {
         fprintf(stderr, "lbctl: lbd's answer is not understood: is it of another version?\n");
         json_decref(answer);
-        return EXIT_REFUSED;
+        return LBD_EXIT_REFUSED;
     }
     if (json)
         puts(text);
     else
         c->print(stdout, answer);
     json_decref(answer);
-    return EXIT_OK;
+    return LBD_EXIT_OK;
 }
 
 static int ask(const struct command *c, const char *path, bool json)
@@ -95,19 +82,19 @@ static int ask(const struct command *c, const char *path, bool json)
 
     if (!msg) {
         fprintf(stderr, "lbctl: out of memory\n");
-        return EXIT_REFUSED;
+        return LBD_EXIT_REFUSED;
     }
     msg[0].type = LBW_L_COMMAND;
     snprintf(msg[0].u.text.text, sizeof(msg[0].u.text.text), "%s", c->request);
     rc = lbw_local_ask(path, &msg[0], lbx_clock_mono_ns() + WAIT_NS, &msg[1]);
     if (rc < 0) {
-        rc = fail_to_ask(path, rc);
+        rc = lbd_show_nobody(path, rc);
     } else if (msg[1].type == LBW_L_TEXT) {
         rc = print_answer(c, msg[1].u.text.text, json);
     } else {
         fprintf(stderr, "lbctl: %s\n",
                 msg[1].type == LBW_L_ERROR ? msg[1].u.text.text : "lbd's answer is not understood");
-        rc = EXIT_REFUSED;
+        rc = LBD_EXIT_REFUSED;
     }
     free(msg);
     return rc;
@@ -117,13 +104,13 @@ static int explain(const char *path, const char *step, bool json)
 {
     int rc = lbd_explain_ask(path, step, json, stdout);
 
-    return rc < 0 ? fail_to_ask(path, rc) : rc == 0 ? EXIT_OK : EXIT_REFUSED;
+    return rc < 0 ? lbd_show_nobody(path, rc) : rc == 0 ? LBD_EXIT_OK : LBD_EXIT_REFUSED;
 }
 
 static int misuse(const char *what, const char *word)
 {
     fprintf(stderr, "lbctl: %s%s%s; see lbctl --help\n", what, word ? " " : "", word ? word : "");
-    return EXIT_USAGE;
+    return LBD_EXIT_USAGE;
 }
 
 static int show_job(const char *path, const char *word, bool json)
@@ -143,7 +130,7 @@ static int show_job(const char *path, const char *word, bool json)
     if (rc == -EREMOTEIO || rc == -ENOMEM)
         fprintf(stderr, "lbctl: %s\n", err.text);
     if (rc < 0)
-        return rc == -EREMOTEIO || rc == -ENOMEM ? EXIT_REFUSED : fail_to_ask(path, rc);
+        return rc == -EREMOTEIO || rc == -ENOMEM ? LBD_EXIT_REFUSED : lbd_show_nobody(path, rc);
     n = json_array_size(json_object_get(answer, "jobs"));
     if (json) {
         json_dumpf(answer, stdout, JSON_COMPACT);
@@ -156,7 +143,21 @@ static int show_job(const char *path, const char *word, bool json)
             lbd_job_print(stdout, step, WIDTH);
     }
     json_decref(answer);
-    return n > 0 ? EXIT_OK : EXIT_REFUSED;
+    return n > 0 ? LBD_EXIT_OK : LBD_EXIT_REFUSED;
+}
+
+static int show_top(const struct lbd_ctl *c)
+{
+    double interval_s = TOP_INTERVAL_S;
+    char *end;
+
+    if (c->interval) {
+        interval_s = strtod(c->interval, &end);
+        if (end == c->interval || *end || !(interval_s >= .1 && interval_s <= 3600))
+            return misuse("--interval: 0.1 to 3600 seconds, not", c->interval);
+    }
+    return c->once || c->json ? lbd_top_once(c->socket, c->json)
+                              : lbd_top_run(c->socket, interval_s);
 }
 
 static int check_policy(const char *path, bool json)
@@ -178,90 +179,145 @@ static int check_policy(const char *path, bool json)
     } else {
         fprintf(stderr, "lbctl: %s\n", err.text);
     }
-    return rc == 0 ? EXIT_OK : EXIT_REFUSED;
+    return rc == 0 ? LBD_EXIT_OK : LBD_EXIT_REFUSED;
 }
 
-static int run(int n, char **word, const char *path, bool json, const struct top_options *top)
+/* A host's name behind one of these words. */
+static int show_host(int n, char **word, const struct lbd_ctl *c, bool *ret_known)
 {
+    *ret_known = true;
+    if (strcmp(word[0], "forecast") == 0)
+        return n == 2 ? lbd_show_forecast(c, word[1]) : misuse("write forecast HOST", NULL);
+    if (strcmp(word[0], "history") == 0)
+        return n == 2 ? lbd_show_history(c, word[1]) : misuse("write history HOST", NULL);
+    if (strcmp(word[0], "weights") == 0 && (c->nodes || c->restore))
+        return n == 1 ? lbd_show_node_weights(c) : misuse("too many words after", word[0]);
+    if (strcmp(word[0], "weights") == 0)
+        return lbd_show_weights(c, word + 1, (size_t)n - 1);
+    if (n == 1 && strcmp(word[0], "hosts") == 0)
+        return lbd_show_hosts(c);
+    if (n == 1 && strcmp(word[0], "rank") == 0)
+        return lbd_show_rank(c);
+    if (n == 1 && strcmp(word[0], "probe") == 0)
+        return lbd_show_probe(c);
+    *ret_known = false;
+    return 0;
+}
+
+static int run(int n, char **word, const struct lbd_ctl *c)
+{
+    const char *path = c->socket;
+    bool json = c->json, known = false;
+    int rc = n > 0 ? show_host(n, word, c, &known) : 0;
+
+    if (known)
+        return rc;
     if (n == 3 && strcmp(word[0], "policy") == 0 && strcmp(word[1], "check") == 0)
         return check_policy(word[2], json);
     if (n > 0 && strcmp(word[0], "job") == 0)
         return n == 2 ? show_job(path, word[1], json) : misuse("write job JOBID", NULL);
     if (n == 1 && strcmp(word[0], "top") == 0)
-        return top->once || json ? lbd_top_once(path, json) : lbd_top_run(path, top->interval_s);
+        return show_top(c);
+    if (n == 2 && c->effective && strcmp(word[0], "policy") == 0 && strcmp(word[1], "show") == 0)
+        return lbd_show_effective(c);
     if (n > 0 && strcmp(word[0], "explain") == 0)
         return n == 2 ? explain(path, word[1], json) : misuse("write explain JOBID[.STEP]", NULL);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-        const struct command *c = &commands[i];
-        int words = c->name[1] ? 2 : 1;
+        const struct command *command = &commands[i];
+        int words = command->name[1] ? 2 : 1;
 
-        if (n >= words && strcmp(word[0], c->name[0]) == 0 &&
-            (words == 1 || strcmp(word[1], c->name[1]) == 0))
-            return n == words ? ask(c, path, json) : misuse("too many words after", word[0]);
+        if (n >= words && strcmp(word[0], command->name[0]) == 0 &&
+            (words == 1 || strcmp(word[1], command->name[1]) == 0))
+            return n == words ? ask(command, path, json) : misuse("too many words after", word[0]);
     }
     if (n == 0)
         return misuse("a command is missing", NULL);
     if (strcmp(word[0], "policy") == 0)
-        return misuse("write policy check FILE or policy show", NULL);
+        return misuse("write policy check FILE, policy show or policy show --effective", NULL);
     return misuse("unknown command", word[0]);
+}
+
+enum {
+    OPT_JSON = 1,
+    OPT_SOCKET,
+    OPT_EFFECTIVE,
+    OPT_ASCII,
+    OPT_ONCE,
+    OPT_NODES,
+    OPT_RESTORE,
+    OPT_SINCE,
+    OPT_UNTIL,
+    OPT_OF,
+    OPT_WIDTH,
+    OPT_PARTITION,
+    OPT_ACCOUNT,
+    OPT_INTERVAL,
+    OPT_HELP,
+    OPT_VERSION
+};
+
+static const struct option options[] = {{"json", no_argument, NULL, OPT_JSON},
+                                        {"socket", required_argument, NULL, OPT_SOCKET},
+                                        {"effective", no_argument, NULL, OPT_EFFECTIVE},
+                                        {"ascii", no_argument, NULL, OPT_ASCII},
+                                        {"once", no_argument, NULL, OPT_ONCE},
+                                        {"nodes", no_argument, NULL, OPT_NODES},
+                                        {"restore", no_argument, NULL, OPT_RESTORE},
+                                        {"since", required_argument, NULL, OPT_SINCE},
+                                        {"until", required_argument, NULL, OPT_UNTIL},
+                                        {"of", required_argument, NULL, OPT_OF},
+                                        {"width", required_argument, NULL, OPT_WIDTH},
+                                        {"partition", required_argument, NULL, OPT_PARTITION},
+                                        {"account", required_argument, NULL, OPT_ACCOUNT},
+                                        {"interval", required_argument, NULL, OPT_INTERVAL},
+                                        {"help", no_argument, NULL, OPT_HELP},
+                                        {"version", no_argument, NULL, OPT_VERSION},
+                                        {NULL, 0, NULL, 0}};
+
+/* An option that is a flag or has a text. */
+static void take(struct lbd_ctl *c, int opt, const char *text)
+{
+    const char **const value[] = {
+        [OPT_SOCKET] = &c->socket,   [OPT_SINCE] = &c->since,      [OPT_UNTIL] = &c->until,
+        [OPT_OF] = &c->of,           [OPT_WIDTH] = &c->width,      [OPT_PARTITION] = &c->partition,
+        [OPT_ACCOUNT] = &c->account, [OPT_INTERVAL] = &c->interval};
+
+    if (opt == OPT_JSON)
+        c->json = true;
+    else if (opt == OPT_EFFECTIVE)
+        c->effective = true;
+    else if (opt == OPT_ASCII)
+        c->ascii = true;
+    else if (opt == OPT_ONCE)
+        c->once = true;
+    else if (opt == OPT_NODES)
+        c->nodes = true;
+    else if (opt == OPT_RESTORE)
+        c->restore = true;
+    else
+        *value[opt] = text;
 }
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"socket", required_argument, NULL, 's'},
-                                            {"once", no_argument, NULL, 'o'},
-                                            {"interval", required_argument, NULL, 'i'},
-                                            {"nodes", no_argument, NULL, 'n'},
-                                            {"restore", no_argument, NULL, 'r'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {"version", no_argument, NULL, 'v'},
-                                            {NULL, 0, NULL, 0}};
-    const char *path = getenv("LBD_SOCKET");
-    struct top_options top = {.interval_s = 2};
-    static char nodes[] = "nodes", restore[] = "restore";
-    char *word[3] = {NULL}; /* weights --nodes is weights nodes */
-    bool json = false;
-    char *end;
+    struct lbd_ctl c = {.socket = getenv("LBD_SOCKET")};
     int opt;
 
-    if (!path || !*path)
-        path = LBW_LOCAL_SOCKET;
+    setlocale(LC_CTYPE, "");
+    if (!c.socket || !*c.socket)
+        c.socket = LBW_LOCAL_SOCKET;
     while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        switch (opt) {
-        case 'j':
-            json = true;
-            break;
-        case 's':
-            path = optarg;
-            break;
-        case 'o':
-            top.once = true;
-            break;
-        case 'i':
-            top.interval_s = strtod(optarg, &end);
-            if (end == optarg || *end || !(top.interval_s >= .1 && top.interval_s <= 3600))
-                return misuse("--interval: 0.1 to 3600 seconds, not", optarg);
-            break;
-        case 'n':
-        case 'r':
-            word[1] = opt == 'n' ? nodes : restore;
-            break;
-        case 'h':
+        if (opt == OPT_HELP) {
             fputs(usage, stdout);
-            return EXIT_OK;
-        case 'v':
-            puts("lbctl " PACKAGE_VERSION);
-            return EXIT_OK;
-        default:
-            return EXIT_USAGE;
+            return LBD_EXIT_OK;
         }
+        if (opt == OPT_VERSION) {
+            puts("lbctl " PACKAGE_VERSION);
+            return LBD_EXIT_OK;
+        }
+        if (opt < OPT_JSON || opt >= OPT_HELP)
+            return LBD_EXIT_USAGE;
+        take(&c, opt, optarg);
     }
-    if (word[1]) {
-        word[0] = argv[optind];
-        if (argc - optind != 1 || strcmp(word[0], "weights") != 0)
-            return misuse("--nodes and --restore belong to weights", NULL);
-        return run(2, word, path, json, &top);
-    }
-    return run(argc - optind, argv + optind, path, json, &top);
+    return run(argc - optind, argv + optind, &c);
 }

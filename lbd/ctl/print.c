@@ -67,6 +67,49 @@ void lbd_print_weights(FILE *f, const json_t *answer)
     }
 }
 
+static bool is_out(const char *state)
+{
+    return strstr(state, "drain") || strstr(state, "down") || strstr(state, "fail") ||
+           strstr(state, "maint");
+}
+
+static void print_slurm(FILE *f, const json_t *h)
+{
+    const char *state = text_of(h, "slurm_state"), *reason = text_of(h, "slurm_reason");
+
+    if (!is_out(state))
+        return;
+    fputs("; Slurm: ", f);
+    lbd_print_text(f, state, 0);
+    if (*reason) {
+        fputs(", ", f);
+        lbd_print_text(f, reason, 0);
+    }
+}
+
+/* Why a host stands where it does: the factors of its index. */
+static void print_why(FILE *f, const json_t *h)
+{
+    const json_t *why = json_object_get(h, "why");
+    double speed = number_of(h, "core_speed"), hardware = number_of(h, "hardware");
+    double workload = why ? number_of(why, "workload_index") : hardware / speed;
+
+    fprintf(f, "%.3f s x %.2f for load", why ? number_of(why, "hardware_index_s") : 1 / hardware,
+            workload < 1 ? 1 : workload);
+    if (json_object_get(why, "predictor")) {
+        fprintf(f, " (%.2f cores expected, +-%.2f, by ", number_of(why, "forecast_cpus"),
+                number_of(why, "error_cpus"));
+        lbd_print_text(f, text_of(why, "predictor"), 0);
+        fputc(')', f);
+    }
+    if (number_of(why, "fresh_tasks") >= .05)
+        fprintf(f, ", %.1f tasks placed just now", number_of(why, "fresh_tasks"));
+    if (number_of(why, "users") > 0)
+        fprintf(f, ", %.0f users at %.0f terminals", number_of(why, "users"),
+                number_of(why, "terminals"));
+    print_slurm(f, h);
+}
+
 void lbd_print_rank(FILE *f, const json_t *answer)
 {
     const json_t *hosts = json_object_get(answer, "hosts"), *h;
@@ -77,35 +120,79 @@ void lbd_print_rank(FILE *f, const json_t *answer)
         fputs("No host is ranked: no report has come within 300 s.\n", f);
         return;
     }
-    fprintf(f, "RANK  %-*s  %8s  %8s  %8s  %8s  %6s\n", width, "HOST", "INDEX", "SPEED", "CAPACITY",
-            "HARDWARE", "AGE/s");
+    fprintf(f, "RANK  %-*s  %8s  %8s  %8s  %8s  %6s  WHY\n", width, "HOST", "INDEX", "SPEED",
+            "CAPACITY", "HARDWARE", "AGE/s");
     json_array_foreach(hosts, i, h)
     {
         fprintf(f, "%4zu  ", i + 1);
         lbd_print_text(f, text_of(h, "host"), width);
-        fprintf(f, "  %8.3f  %8.3f  %8.3f  %8.3f  %6.0f\n", number_of(h, "index"),
+        fprintf(f, "  %8.3f  %8.3f  %8.3f  %8.3f  %6.0f  ", number_of(h, "index"),
                 number_of(h, "core_speed"), number_of(h, "capacity"), number_of(h, "hardware"),
                 number_of(h, "age_s"));
+        print_why(f, h);
+        fputc('\n', f);
     }
     if (json_is_true(json_object_get(answer, "stale")))
         fprintf(f, "The ranking is old: %.0f s. Is the controller away?\n",
                 number_of(answer, "age_s"));
 }
 
+static void print_time(FILE *f, double s)
+{
+    if (s < 120)
+        fprintf(f, "%.0f s", s);
+    else if (s < 2 * 3600)
+        fprintf(f, "%.0f min", s / 60);
+    else
+        fprintf(f, "%.1f h", s / 3600);
+}
+
+void lbd_print_forecast(FILE *f, const json_t *answer)
+{
+    const json_t *list = json_object_get(answer, "predictors"), *p;
+    const char *best = text_of(answer, "predictor");
+    size_t i;
+
+    lbd_print_text(f, text_of(answer, "host"), 0);
+    fprintf(f, ": others use %.2f cores now; in the next minute %.2f are expected, +-%.2f.\n",
+            number_of(answer, "now_external_cpus"), number_of(answer, "external_cpus"),
+            number_of(answer, "error_cpus"));
+    fprintf(f, "A task gets %.3f reference cores, a job %.3f. The load is expected to stay for ",
+            number_of(answer, "core_speed"), number_of(answer, "capacity"));
+    print_time(f, number_of(answer, "stable_s"));
+    fprintf(f, ".\nFrom %.0f samples, the last ", number_of(answer, "samples"));
+    print_time(f, number_of(answer, "age_s"));
+    fprintf(f, " ago:\n  %-12s  %8s  %8s\n", "PREDICTOR", "SAYS", "ERROR");
+    json_array_foreach(list, i, p)
+    {
+        fprintf(f, "%c ", strcmp(text_of(p, "name"), best) == 0 ? '*' : ' ');
+        lbd_print_text(f, text_of(p, "name"), 12);
+        fprintf(f, "  %8.3f  %8.3f\n", number_of(p, "external_cpus"), number_of(p, "error_cpus"));
+    }
+}
+
 static void print_host(FILE *f, const json_t *h, int width)
 {
     bool connected = json_is_true(json_object_get(h, "connected"));
+    const char *state = text_of(h, "slurm_state");
 
     lbd_print_text(f, text_of(h, "host"), width);
     if (!json_is_number(json_object_get(h, "age_s"))) {
         fprintf(f, "  %-5s  no report yet\n", connected ? "up" : "away");
         return;
     }
-    fprintf(f, "  %-5s  %6.2f  %8.3f  %8.3f  %8.3f  %8.3f  %6.2f  %5.0f  %5.0f  %6.0f\n",
+    fprintf(f, "  %-5s  %6.2f  %8.3f  %8.3f  %8.3f  %8.3f  %6.2f  %5.0f  %5.0f  %6.0f  ",
             connected ? "up" : "away", number_of(h, "cpus"), number_of(h, "hardware"),
             number_of(h, "core_speed"), number_of(h, "capacity"), number_of(h, "index"),
             number_of(h, "external_cpus"), number_of(h, "users"), number_of(h, "tasks"),
             number_of(h, "age_s"));
+    lbd_print_text(f, *state ? state : "-", 0);
+    if (is_out(state) && *text_of(h, "slurm_reason")) {
+        fputs(" (", f);
+        lbd_print_text(f, text_of(h, "slurm_reason"), 0);
+        fputc(')', f);
+    }
+    fputc('\n', f);
     if (json_object_get(h, "slow"))
         fprintf(f, "%*s  slower than it was: %s at %.2f of its own history\n", width, "",
                 text_of(json_object_get(h, "slow"), "kernel"),
@@ -122,8 +209,9 @@ void lbd_print_hosts(FILE *f, const json_t *answer)
         fputs("No host is known.\n", f);
         return;
     }
-    fprintf(f, "%-*s  %-5s  %6s  %8s  %8s  %8s  %8s  %6s  %5s  %5s  %6s\n", width, "HOST", "STATE",
-            "CPUS", "HARDWARE", "SPEED", "CAPACITY", "INDEX", "LOAD", "USERS", "TASKS", "AGE/s");
+    fprintf(f, "%-*s  %-5s  %6s  %8s  %8s  %8s  %8s  %6s  %5s  %5s  %6s  SLURM\n", width, "HOST",
+            "STATE", "CPUS", "HARDWARE", "SPEED", "CAPACITY", "INDEX", "LOAD", "USERS", "TASKS",
+            "AGE/s");
     json_array_foreach(hosts, i, h) print_host(f, h, width);
 }
 

@@ -10,6 +10,7 @@
 void lbd_print_text(FILE *f, const char *text, int width);
 void lbd_print_rank(FILE *f, const json_t *answer);
 void lbd_print_hosts(FILE *f, const json_t *answer);
+void lbd_print_forecast(FILE *f, const json_t *answer);
 void lbd_print_status(FILE *f, const json_t *answer);
 void lbd_print_weights(FILE *f, const json_t *answer);
 /* Any object: a line a value, names joined by dots. */

@@ -47,6 +47,23 @@ ok "a competing load is seen" within 60 speed_is n2 "< 0.75 * $before"
 cluster load n2 off >/dev/null
 ok "and its end" within 60 speed_is n2 "> 0.9 * $before"
 
+# --- what lbctl makes of it
+ctl() { cluster head "$LB_BUILD/bin/lbctl" "$@"; }
+forecast_is_there() { ctl --json forecast n2 | pick "" stable_s; }
+ok "the load of n2 is forecast, and how long it stays" within 30 forecast_is_there
+like "$(ctl forecast n2)" '[*] [a-z]' "one predictor answers"
+like "$(ctl history n2 --since=5m --width=60 --ascii)" '#' "its history is a picture"
+like "$(ctl rank)" 's x [0-9.]+ for load' "the ranking says why"
+is "$(ctl --json policy show --effective --partition=none | pick "" policy)" auto "what a step would get"
+is "$(ctl --json weights user=0.25 task=2 | pick "" user)" 0.25 "weights are set"
+is "$(ctl --json policy show | pick "" index.task)" 2 "and in force"
+is "$(cluster on n1 "$LB_BUILD/bin/lbctl" --json probe --interval=500ms | pick "" load_interval_s)" 0.5 "n1 is sampled more often"
+cluster head scontrol update NodeName=n2 State=drain Reason=spider >/dev/null
+like "$(ctl hosts)" 'n2 .*drain.*spider' "a drained host is shown"
+cluster head scontrol update NodeName=n2 State=resume >/dev/null
+is "$(ctl forecast nobody >/dev/null 2>&1 || echo $?)" 1 "an unknown host is refused"
+is "$(ctl forecast >/dev/null 2>&1 || echo $?)" 2 "and a missing one is misuse"
+
 # --- never while a job runs
 runs=$(status n1 node.benchmarks)
 cluster head srun -w n1 -N1 -n1 sleep 300 >/dev/null 2>&1 &

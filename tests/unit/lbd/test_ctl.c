@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What lbctl makes of answers: pictures of history, times, Slurm's states. */
+#include <errno.h>
+#include <math.h>
+
+#include "lbd/ctl/history.h"
+#include "lbd/ctl/plot.h"
+#include "lbd/ctl/print.h"
+#include "lbd/ctl/slurm.h"
+#include "tests/unit/lbd/run.h"
+
+/* What a picture looks like, to be freed. */
+static char *picture(const double *v, size_t columns, size_t lines, bool braille)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+
+    lbd_plot(f, v, columns, lines, braille);
+    fclose(f);
+    return text;
+}
+
+START_TEST(a_picture_has_the_right_dots)
+{
+    const double stairs[] = {0, .25, .5, 1}, gap[] = {NAN, 1, 2, NAN};
+    char *text = picture(stairs, 4, 4, false);
+
+    ck_assert_str_eq(text, "      1 |   #\n"
+                           "        |   #\n"
+                           "    0.5 |  ##\n"
+                           "      0 |####\n");
+    free(text);
+    text = picture(gap, 2, 1, true); /* of 2: a gap and two dots, four dots and a gap */
+    ck_assert_str_eq(text, "      2 \xe2\x94\x82\xe2\xa2\xa0\xe2\xa1\x87\n");
+    free(text);
+}
+END_TEST
+
+START_TEST(scales_are_round)
+{
+    static const double table[][2] = {{0, 1},    {1, 1},     {1.01, 2}, {2, 2},
+                                      {.3, .5},  {7, 10},    {10, 10},  {.0021, .005},
+                                      {99, 100}, {101, 200}, {-3, 1}};
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        ck_assert_double_eq_tol(lbd_plot_round_up(table[i][0]), table[i][1], 1e-9);
+    ck_assert_double_eq(lbd_plot_round_up(NAN), 1);
+    ck_assert_uint_eq(lbd_plot_dots(10, true), 20);
+    ck_assert_uint_eq(lbd_plot_dots(10, false), 10);
+}
+END_TEST
+
+START_TEST(times_are_understood)
+{
+    static const char *const bad[] = {"", "x", "-1h", "2026-13-40", "2026-11-21Tx", "1h "};
+    int64_t s = 7;
+
+    setenv("TZ", "UTC", 1);
+    ck_assert_int_eq(lbd_history_time("now", 1000000, &s), 0);
+    ck_assert_int_eq(s, 1000000);
+    ck_assert_int_eq(lbd_history_time("2h", 1000000, &s), 0);
+    ck_assert_int_eq(s, 1000000 - 7200);
+    ck_assert_int_eq(lbd_history_time("1970-01-02", 0, &s), 0);
+    ck_assert_int_eq(s, 86400);
+    ck_assert_int_eq(lbd_history_time("1970-01-02T01:30", 0, &s), 0);
+    ck_assert_int_eq(s, 86400 + 5400);
+    ck_assert_int_eq(lbd_history_time("1970-01-02 01:30", 0, &s), 0);
+    s = 7;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        ck_assert_int_eq(lbd_history_time(bad[i], 1000000, &s), -EINVAL);
+    ck_assert_int_eq(s, 7);
+}
+END_TEST
+
+START_TEST(the_resolution_goes_with_the_width)
+{
+    static const struct {
+        int64_t span_s;
+        size_t dots;
+        const char *expected;
+    } table[] = {{600, 142, "raw"},       {7200, 142, "raw"},      {86400, 400, "raw"},
+                 {86400, 142, "5m"},      {3 * 86400, 1000, "5m"}, {30 * 86400, 142, "1h"},
+                 {30 * 86400, 900, "5m"}, {7200, 10, "5m"}};
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        ck_assert_str_eq(lbd_history_resolution(table[i].span_s, table[i].dots), table[i].expected);
+}
+END_TEST
+
+static json_t *an_answer(void)
+{
+    return json_pack("{ss ss si s[sss] s[[Iff] [Iff] [Iff] [Iff]]}", "host", "n1", "resolution",
+                     "5m", "resolution_s", 300, "columns", "at", "busy_cpus", "external_cpus",
+                     "rows", (json_int_t)900, 1., .5, (json_int_t)1200, 3., .5, (json_int_t)1800,
+                     4., 1.5, (json_int_t)99999, 9., 9.);
+}
+
+START_TEST(rows_become_the_means_of_parts)
+{
+    struct lbd_history_wish w = {
+        .host = "n1", .of = "busy_cpus", .from_s = 900, .to_s = 2100, .columns = 40};
+    json_t *answer = an_answer();
+    char *text = NULL;
+    double v[4];
+    size_t n;
+    FILE *f;
+
+    ck_assert_int_eq(lbd_history_bin(answer, &w, 4, v), 3);
+    ck_assert_double_eq(v[0], 1);
+    ck_assert_double_eq(v[1], 3);
+    ck_assert(isnan(v[2]));
+    ck_assert_double_eq(v[3], 4);
+    ck_assert_int_eq(lbd_history_bin(answer, &w, 2, v), 2);
+    ck_assert_double_eq(v[0], 2);
+    w.of = "nothing";
+    ck_assert_int_eq(lbd_history_bin(answer, &w, 4, v), -EINVAL);
+    w.of = "external_cpus";
+    f = open_memstream(&text, &n);
+    ck_assert_int_eq(lbd_history_print(f, answer, &w), 0);
+    fclose(f);
+    ck_assert_ptr_nonnull(strstr(text, "external_cpus of n1, 5m: mean 0.8"));
+    ck_assert_ptr_nonnull(strstr(text, ", most 1.5\n"));
+    free(text);
+    w.from_s = 500000;
+    w.to_s = 600000;
+    f = open_memstream(&text, &n);
+    ck_assert_int_eq(lbd_history_print(f, answer, &w), 0);
+    fclose(f);
+    ck_assert_str_eq(text, "Nothing is recorded of n1 in this time.\n");
+    free(text);
+    json_decref(answer);
+}
+END_TEST
+
+/* An answer of another version, or from another program, must not be a crash. */
+START_TEST(strange_answers_are_survived)
+{
+    static const char *const strange[] = {
+        "{}", "{\"columns\":3,\"rows\":[]}", "{\"columns\":[\"at\",\"busy_cpus\"],\"rows\":5}",
+        "{\"columns\":[\"at\",\"busy_cpus\"],\"rows\":[1,[],[\"x\"],{\"a\":1},null,[1e300,-1e300]]"
+        "}",
+        "{\"columns\":[null,1,\"busy_cpus\",\"at\"],\"rows\":[[1,2,3,4]],\"resolution_s\":-5}"};
+    struct lbd_history_wish w = {
+        .host = "n1", .of = "busy_cpus", .from_s = 0, .to_s = 100, .columns = 30, .braille = true};
+    FILE *f = fopen("/dev/null", "w");
+
+    for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
+        json_t *answer = json_loads(strange[i], 0, NULL);
+        int rc = lbd_history_print(f, answer, &w);
+
+        ck_assert(rc == 0 || rc == -EINVAL);
+        lbd_print_forecast(f, answer);
+        lbd_print_rank(f, answer);
+        lbd_print_hosts(f, answer);
+        json_decref(answer);
+    }
+    fclose(f);
+}
+END_TEST
+
+START_TEST(states_of_slurm_join_the_hosts)
+{
+    char sinfo[] = "n1|idle|none\nn2|drained*|bad fan | really\nn3|mixed\n|x|y\n\nn4|down|none\n";
+    json_t *states = lbd_slurm_parse(sinfo), *answer, *hosts;
+    char *text = NULL;
+    size_t n;
+    FILE *f;
+
+    ck_assert_uint_eq(json_object_size(states), 3);
+    answer = json_pack("{s[{ss sf sf sf} {ss sf sf sf} {ss}] sb}", "hosts", "host", "n2", "index",
+                       1.5, "core_speed", .5, "hardware", 1., "host", "n1", "index", 2.,
+                       "core_speed", 1., "hardware", 1., "host", "n9", "stale", 0);
+    hosts = json_object_get(answer, "hosts");
+    lbd_slurm_add(hosts, NULL);
+    ck_assert_ptr_null(json_object_get(json_array_get(hosts, 0), "slurm_state"));
+    lbd_slurm_add(hosts, states);
+    ck_assert_str_eq(json_string_value(json_object_get(json_array_get(hosts, 0), "slurm_state")),
+                     "drained*");
+    ck_assert_ptr_null(json_object_get(json_array_get(hosts, 2), "slurm_state"));
+    f = open_memstream(&text, &n);
+    lbd_print_rank(f, answer);
+    fclose(f);
+    ck_assert_ptr_nonnull(
+        strstr(text, "1.000 s x 2.00 for load; Slurm: drained*, bad fan | really\n"));
+    ck_assert_ptr_null(strstr(text, "idle"));
+    free(text);
+    json_decref(answer);
+    json_decref(states);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tc = tcase_create("ctl");
+
+    tcase_add_test(tc, a_picture_has_the_right_dots);
+    tcase_add_test(tc, scales_are_round);
+    tcase_add_test(tc, times_are_understood);
+    tcase_add_test(tc, the_resolution_goes_with_the_width);
+    tcase_add_test(tc, rows_become_the_means_of_parts);
+    tcase_add_test(tc, strange_answers_are_survived);
+    tcase_add_test(tc, states_of_slurm_join_the_hosts);
+    return run_tests("lbd/ctl", tc);
+}
