@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "wire/local.h"
 
 #define STEP_SPECIAL 0xfffffff0u /* from here on: batch script, extern, interactive, pending */
+#define TASKS_MOST (1 << 20)     /* as of lb-balancer */
 #define HANDED_ON 5
 #define HANDED_ON_MAX 320
 
@@ -30,6 +32,7 @@ static struct {
     bool begun;       /* lbd was told that tasks begin */
     bool interrupted; /* a task was ended by a signal */
     bool placed;      /* its layout is ours */
+    bool heterogeneous;
     uint32_t jobid, stepid, ntasks, nexited;
     struct lbs_balancer balancer;
     char trouble[LBX_ERROR_TEXT_MAX]; /* why it was not started; "" when it was */
@@ -153,6 +156,23 @@ static void hand_on(spank_t spank, char (*text)[HANDED_ON_MAX], const char **ret
     ret_env[n] = NULL;
 }
 
+/*
+ * In a heterogeneous step Slurm counts the tasks of one component, and each has a task 0 of its own; all of them are the ranks
+ * of one program.  Its launcher tells the whole step's number.  Returns 0 in other steps.
+ */
+static uint32_t count_all_components(spank_t spank)
+{
+    char text[16];
+    unsigned long n;
+    char *end;
+
+    if (spank_getenv(spank, "SLURM_HET_SIZE", text, sizeof(text)) != ESPANK_SUCCESS ||
+        spank_getenv(spank, "SLURM_NTASKS", text, sizeof(text)) != ESPANK_SUCCESS)
+        return 0;
+    n = strtoul(text, &end, 10);
+    return end != text && *end == '\0' && n <= TASKS_MOST ? (uint32_t)n : 0;
+}
+
 static void start_balancer(spank_t spank, const char *policy)
 {
     char text[HANDED_ON][HANDED_ON_MAX];
@@ -163,6 +183,7 @@ static void start_balancer(spank_t spank, const char *policy)
                                    .jobid = step.jobid,
                                    .stepid = step.stepid,
                                    .env = env};
+    uint32_t all = count_all_components(spank);
     struct lbx_error err;
     gid_t *groups = NULL;
     int ngroups = 0;
@@ -175,6 +196,10 @@ static void start_balancer(spank_t spank, const char *policy)
         return;
     if (spank_get_item(spank, S_SLURM_RESTART_COUNT, &job.restarts) != ESPANK_SUCCESS)
         job.restarts = 0;
+    if (all > job.ntasks) {
+        job.ntasks = all;
+        step.heterogeneous = true;
+    }
     job.user.groups = groups;
     job.user.ngroups = (size_t)ngroups;
     hand_on(spank, text, env);
@@ -266,7 +291,8 @@ static void tell_if_nobody_joined(int status)
     bool nobody = WIFEXITED(status) ? WEXITSTATUS(status) == LBS_EXIT_NOBODY
                                     : WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
 
-    if (nobody && !step.interrupted)
+    /* of the components' balancers only that of rank 0 is joined, and which that is cannot be told here */
+    if (nobody && !step.interrupted && !step.heterogeneous)
         slurm_spank_log("lb: the program knows nothing of lb.h: its loops were not balanced");
 }
 

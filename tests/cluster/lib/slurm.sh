@@ -73,7 +73,7 @@ MpiDefault=pmix
 TreeWidth=2
 ReturnToService=2
 SlurmdParameters=config_overrides
-SchedulerParameters=batch_sched_delay=0,sched_min_interval=10000
+SchedulerParameters=batch_sched_delay=0,bf_interval=1,sched_min_interval=10000
 KillWait=2
 PlugStackConfig=$dir/plugstack.conf
 AccountingStorageType=accounting_storage/none

@@ -44,6 +44,53 @@ START_TEST(test_told)
 }
 END_TEST
 
+/* Whether the balancer was told of so many ranks. */
+static bool serves(int nranks)
+{
+    char line[STUB_TEXT_MAX + 64];
+
+    snprintf(line, sizeof(line), "args --dir %s --nranks %d --policy auto",
+             stub_getenv("LB_BALANCER_DIR"), nranks);
+    return tells(line);
+}
+
+/* A component of a heterogeneous step: its balancer serves all ranks, and is not missed when those of another are joined. */
+START_TEST(test_component)
+{
+    stub_reset();
+    stub_setenv("SLURM_HET_SIZE", "2");
+    stub_setenv("SLURM_NTASKS", "5");
+    load(ENDS_ON_TERM, 3, "auto"); /* nobody joined */
+    begin();
+    await_balancer();
+    ck_assert(serves(5));
+    end_tasks();
+    end_step();
+    ck_assert_str_eq(stub.log, "");
+}
+END_TEST
+
+static const struct {
+    const char *size, *ntasks;
+} het_case[] = {{NULL, "5"}, {"2", NULL},          {"2", "x"},
+                {"2", "1"},  {"2", "99999999999"}, {"2", "-3"}};
+
+START_TEST(test_no_component)
+{
+    stub_reset();
+    if (het_case[_i].size)
+        stub_setenv("SLURM_HET_SIZE", het_case[_i].size);
+    if (het_case[_i].ntasks)
+        stub_setenv("SLURM_NTASKS", het_case[_i].ntasks);
+    load(ENDS_ON_TERM, 0, "auto");
+    begin();
+    await_balancer();
+    ck_assert(serves(2));
+    end_tasks();
+    end_step();
+}
+END_TEST
+
 static const struct {
     uint32_t stepid;
     const char *option, *variable;
@@ -220,6 +267,8 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, test_told);
     tcase_add_loop_test(t, test_step, 0, (int)(sizeof(step_case) / sizeof(*step_case)));
+    tcase_add_test(t, test_component);
+    tcase_add_loop_test(t, test_no_component, 0, (int)(sizeof(het_case) / sizeof(*het_case)));
     tcase_add_test(t, test_stale_environment);
     tcase_add_loop_test(t, test_trace, 0, 2);
     tcase_add_loop_test(t, test_nobody_joined, 0,
