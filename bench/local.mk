@@ -23,6 +23,7 @@ bench_memory_plain_CFLAGS = $(EX_COMPILE)
 bench_memory_plain_LDADD = $(MPI_LIBS)
 
 EXTRA_DIST += bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory bench/placement
+EXTRA_DIST += bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory bench/metrics
 
 # The forecasts of policy/ on recorded load.
 noinst_PROGRAMS += sim/forecast-trace

@@ -181,7 +181,7 @@ static void expose_jobs(struct lbd_metrics *m, const struct lbd_jobs *jobs)
         set1(m, LBD_M_JOB_MESSAGES_REFUSED_TOTAL, why[i], (double)s.refused[i]);
 }
 
-static void expose_controller(struct lbd_metrics *m, const struct lbd_controller *c)
+void lbd_expose_controller(struct lbd_metrics *m, const struct lbd_controller *c)
 {
     struct lbd_controller_stats s;
 
@@ -212,5 +212,5 @@ void lbd_expose(struct lbd_metrics *m, const struct lbd_view *v)
     if (v->uplink)
         expose_uplink(m, v->uplink);
     if (v->controller)
-        expose_controller(m, v->controller);
+        lbd_expose_controller(m, v->controller);
 }

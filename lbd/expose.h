@@ -9,4 +9,7 @@
 /* Set every metric there is data for.  On the loop's thread. */
 void lbd_expose(struct lbd_metrics *m, const struct lbd_view *v);
 
+/* Of these the controller's alone. */
+void lbd_expose_controller(struct lbd_metrics *m, const struct lbd_controller *c);
+
 #endif

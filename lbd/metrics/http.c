@@ -148,6 +148,7 @@ int lbd_http_start(const char *address, uint16_t port, const char *web, struct l
     if (h->listen_fd < 0)
         rc = lbx_error_set(err, h->listen_fd, "metrics at %s:%u: %s", address, port,
                            strerror(-h->listen_fd));
+    h->port = port;
     if (rc == 0)
         rc = start_server(h, err, &h->server);
     if (rc < 0)
@@ -155,6 +156,11 @@ int lbd_http_start(const char *address, uint16_t port, const char *web, struct l
     else
         *ret_http = h;
     return rc;
+}
+
+uint16_t lbd_http_port(const struct lbd_http *h)
+{
+    return h->port;
 }
 
 void lbd_http_stop(struct lbd_http *h)

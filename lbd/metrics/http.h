@@ -26,6 +26,8 @@ struct lbd_http;
 int lbd_http_start(const char *address, uint16_t port, const char *web, struct lbd_metrics *m,
                    struct lbx_error *err, struct lbd_http **ret_http)
     __attribute__((warn_unused_result));
+/* Where it listens: the port given, or the one that was chosen for 0. */
+uint16_t lbd_http_port(const struct lbd_http *h);
 void lbd_http_stop(struct lbd_http *h); /* NULL is fine */
 
 /*

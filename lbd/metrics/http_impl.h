@@ -23,6 +23,7 @@ struct lbd_http {
     struct lbd_metrics *metrics;
     const char *web;
     int listen_fd;
+    uint16_t port;
     struct lbd_deadlines *deadlines;
     struct lbd_web_server *server;
     pthread_mutex_t lock; /* of what follows */

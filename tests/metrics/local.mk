@@ -1,4 +1,10 @@
 # The catalogue of metrics, the dashboards and the alerts agree.
+# What ./run bench metrics asks.
+noinst_PROGRAMS += tests/metrics/served
+tests_metrics_served_SOURCES = tests/metrics/served.c
+tests_metrics_served_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS) $(SQLITE_CFLAGS)
+tests_metrics_served_LDADD = liblbd.la $(UV_LIBS)
+
 check_SCRIPTS += tests/metrics/test.sh tests/metrics/web.sh
 # file by file: a folder would bring along what tests leave in it
 EXTRA_DIST += \
@@ -35,6 +41,7 @@ EXTRA_DIST += \
 	tests/metrics/describe \
 	tests/metrics/promql.py \
 	tests/metrics/rules.py \
+	tests/metrics/scrape.py \
 	tests/metrics/test.sh \
 	tests/metrics/web.sh
 
