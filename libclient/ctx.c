@@ -81,8 +81,8 @@ void lbc_ctx_fail(struct lb_ctx *ctx)
         return;
     ctx->failed = true;
     if (ctx->in || ctx->out || ctx->moving) /* not silently: iterations on their way are lost */
-        fprintf(stderr, "lb: rank %d: MPI failed while rows were moving, results are incomplete\n",
-                ctx->rank);
+        fprintf(stderr, "lb: rank %d: %s failed while rows were moving, results are incomplete\n",
+                ctx->rank, ctx->transport->ops->wait_fd ? "a connection" : "MPI");
     lbc_exchange_drop(ctx, NULL);
 }
 

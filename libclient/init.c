@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "libclient/ctx.h"
+#include "libclient/meet.h"
 #include "libclient/mpi_find.h"
 #include "wire/endpoint.h"
 
@@ -117,8 +118,7 @@ static int publish(struct lb_ctx *ctx, bool whole_job, uint32_t serial)
 }
 
 /* Read what rank 0 published, connect and join.  Without success the balancer counts as lost. */
-static void join(struct lb_ctx *ctx, bool whole_job, const double *root,
-                 const struct lbc_worth *worth)
+static void join(struct lb_ctx *ctx, bool fence, const double *root, const struct lbc_worth *worth)
 {
     uint8_t blob[LBW_ENDPOINT_BYTES_MAX];
     struct lbw_endpoint endpoint;
@@ -128,7 +128,7 @@ static void join(struct lb_ctx *ctx, bool whole_job, const double *root,
 
     /* Who asks for one value of another rank waits for it; where all ranks are here, a fence
      * brings it to all at once. */
-    if (whole_job)
+    if (fence)
         rc = lbc_pmix_fence(&ctx->pmix);
     key_name(key, (uint32_t)root[TELL_PMIX_RANK], (uint32_t)root[TELL_SERIAL]);
     if (rc == 0)
@@ -154,19 +154,24 @@ static int agree(struct lb_ctx *ctx, double *tell)
     bool whole_job = ctx->pmix.there && (uint32_t)ctx->size == ctx->pmix.size, even;
     struct lbc_worth worth = find_worth(ctx->pmix.local_size);
     double mine[TELLS] = {0};
-    int flags;
+    bool met = !ctx->transport;
+    int flags, rc;
 
     mine[TELL_WEIGHT] = worth.weight;
     mine[TELL_PMIX] = ctx->pmix.there;
     mine[TELL_PMIX_RANK] = ctx->pmix.rank;
     mine[TELL_SERIAL] = serial;
     mine[TELL_FLAGS] = ctx->rank == 0 ? publish(ctx, whole_job, serial) : 0;
-    if (ctx->transport->ops->allgather(ctx->transport, mine, TELLS, tell) < 0)
+    rc = met ? lbc_meet(&ctx->pmix, serial, mine, TELLS, tell, &ctx->transport)
+             : ctx->transport->ops->allgather(ctx->transport, mine, TELLS, tell);
+    if (rc < 0 && rc != -ENOTCONN)
         return -EIO;
     flags = (int)tell[TELL_FLAGS]; /* rank 0's */
     ctx->report = flags & FLAG_REPORT;
     ctx->own_balancer = flags & FLAG_OWN;
-    ctx->balanced = flags & FLAG_BALANCER;
+    ctx->balanced = flags & FLAG_BALANCER && ctx->transport;
+    if (flags & FLAG_BALANCER && !ctx->transport)
+        say_static(ctx, "not every rank can be reached by TCP");
     even = flags & FLAG_EVEN;
     for (int r = 0; r < ctx->size; r++) {
         ctx->balanced = ctx->balanced && tell[r * TELLS + TELL_PMIX] > 0;
@@ -176,7 +181,7 @@ static int agree(struct lb_ctx *ctx, double *tell)
         for (int r = 0; r < ctx->size; r++)
             ctx->weight[r] = tell[r * TELLS + TELL_WEIGHT];
     if (ctx->balanced)
-        join(ctx, whole_job, tell, &worth);
+        join(ctx, whole_job && !met, tell, &worth);
     return 0;
 }
 
@@ -187,6 +192,7 @@ static struct lb_ctx *init(const void *mpi_comm)
     int rank = 0, size = 1, rc;
     struct lb_ctx *ctx;
     double *tell, *weight;
+    bool meets;
 
     (void)mpi_comm;
     rc = lbc_pmix_open(&pmix);
@@ -207,13 +213,16 @@ static struct lb_ctx *init(const void *mpi_comm)
         lbc_pmix_close(&pmix);
         return NULL;
     }
+    /* Ranks without MPI, or with one that liblb_mpi does not know, meet by PMIx where they are all of the job's. */
+    meets =
+        !transport && !mpi_comm && pmix.there && size == (int)pmix.size && rank == (int)pmix.rank;
     ctx->pmix = pmix;
     ctx->test_chunk = test_number("LB_TEST_CHUNK");
     ctx->test_block = test_number("LB_TEST_BLOCK");
     ctx->test_delay_ns = test_number("LB_TEST_DELAY");
     if (size == 1) {
         ctx->report = has_word(getenv("LB_POLICY"), "report");
-    } else if (!transport) {
+    } else if (!transport && !meets) {
         const char *policy = getenv("LB_POLICY");
 
         if (policy ? strcmp(policy, "off") != 0 : pmix.there && !pmix.slurm)

@@ -24,7 +24,7 @@
  * Nothing here ends the program, and nothing is written but these lines, on stderr: one by rank 0
  * when balancing was asked for (srun --lb, or mpirun, where it is the default) and cannot be had,
  * or when the balancer is lost; a few by rank 0 at the end under the policy's key `report`; and one by
- * a rank whose rows were lost because MPI failed.  Without a balancer loops run with a fixed
+ * a rank whose rows were lost because MPI or a connection failed.  Without a balancer loops run with a fixed
  * distribution and nobody waits for anybody.
  */
 #ifndef LB_H
@@ -48,7 +48,8 @@ typedef struct lb_loop lb_loop;
  *
  * In a program that uses MPI call it after MPI_Init: rows then travel by MPI, on a communicator of
  * our own.  A program that does not use MPI needs a PMIx launcher to have more than one rank, and
- * its loops are static.  Takes at most about 2 s where the balancer does not answer.
+ * all ranks of the job make this call; rows then travel over TCP, between ranks that have proved to each
+ * other keys that went through PMIx.  Takes at most about 2 s where the balancer does not answer.
  *
  * Never fails a job: what cannot be had makes the loops static.  NULL only when out of memory, and
  * every other call takes a NULL context or loop and does the work statically as a single rank or
@@ -130,7 +131,7 @@ int lb_loop_owned(const lb_loop *l, int which, int64_t *first, int64_t *last);
  * base[in]  as given to lb_loop_array
  *
  * Returns 0, -EINVAL (no such array or root), -EBUSY (within a pass), -EIO: the rows cannot be
- * moved, as MPI failed or several ranks have no MPI.
+ * moved, as MPI or a connection failed.
  */
 int lb_loop_collect(lb_loop *l, void *base, int root);
 
@@ -169,7 +170,7 @@ int lb_loop_stepped(lb_loop *l, int64_t halo);
  * where they are between two calls, nor on their moving.
  *
  * Returns 0, -EINVAL (not a stepped loop), -EBUSY (within a pass), -EIO: rows cannot be brought, as
- * MPI failed or several ranks have no MPI; blocks are where they were then.
+ * MPI or a connection failed; blocks are where they were then.
  */
 int lb_loop_exchange(lb_loop *l);
 

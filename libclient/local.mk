@@ -20,11 +20,18 @@ libclient_la_SOURCES = \
 	libclient/layout.c libclient/layout.h \
 	libclient/link.c libclient/link.h \
 	libclient/loop.c libclient/loop.h \
+	libclient/meet.c libclient/meet.h \
 	libclient/mpi_find.c libclient/mpi_find.h \
 	libclient/pass.c libclient/pass.h \
 	libclient/pmix.c libclient/pmix.h \
 	libclient/report.c libclient/report.h \
 	libclient/step.c libclient/step.h \
+	libclient/tcp/conn.c libclient/tcp/conn.h \
+	libclient/tcp/cursor.c \
+	libclient/tcp/group.c \
+	libclient/tcp/mesh.c libclient/tcp/mesh.h \
+	libclient/tcp/parts.c \
+	libclient/tcp/transport_tcp.c libclient/tcp/tcp.h \
 	libclient/transport.h
 libclient_la_CFLAGS = $(LB_CFLAGS) $(PMIX_CFLAGS)
 libclient_la_LIBADD = libpolicy.la libwire.la libcommon.la $(PMIX_LIBS) -ldl -lm

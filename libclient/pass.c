@@ -147,13 +147,15 @@ static void account(struct lb_loop *l, int64_t now_ns)
 void lbc_pass_pause(const struct lb_ctx *ctx, int64_t waited_ns)
 {
     struct timespec nap = {0, waited_ns > LONG_NS ? NAP_LONG_NS : NAP_NS};
-    struct pollfd p = {ctx->link.fd, POLLIN, 0};
+    struct lbc_transport *t = ctx->transport;
+    struct pollfd p[] = {{ctx->link.fd, POLLIN, 0}, /* a descriptor of -1 is passed over */
+                         {t && t->ops->wait_fd ? t->ops->wait_fd(t) : -1, POLLIN, 0}};
 
     if (waited_ns < SPIN_NS)
         return;
     if (ctx->out || lbc_incoming_active(ctx))
         nap.tv_nsec = NAP_BUSY_NS;
-    ppoll(&p, 1, &nap, NULL); /* a descriptor of -1 is passed over */
+    ppoll(p, 2, &nap, NULL);
 }
 
 /* The barrier, as far as it can be gone now. */

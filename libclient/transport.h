@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What moves rows from rank to rank.  liblb knows only this table; liblb_mpi fills it with MPI.
+ * What moves rows from rank to rank.  liblb knows only this table; liblb_mpi fills it with MPI, and
+ * libclient/tcp with TCP for ranks that have no MPI.
  * No call waits for another rank but allgather.  Every call is made by the thread that is in a
  * function of lb.h.
  *
@@ -107,6 +108,9 @@ struct lbc_transport_ops {
     /* ret_values[out] [size * n], by rank.  Waits for all ranks. */
     int (*allgather)(struct lbc_transport *t, const double *values, int n, double *ret_values);
 
+    /* A descriptor that is readable when there is something to test for; NULL: the layer below has none. */
+    int (*wait_fd)(struct lbc_transport *t);
+
     void (*destroy)(struct lbc_transport *t);
 };
 
@@ -121,8 +125,8 @@ struct lbc_transport {
  * Collective over it.  Returns 0 or a negative errno, on all ranks alike unless MPI itself failed.
  */
 #define LBC_MPI_LIBRARY "liblb_mpi.so.0"
-#define LBC_MPI_ENTRY "lb_mpi_transport_2"
+#define LBC_MPI_ENTRY "lb_mpi_transport_3"
 typedef int lbc_transport_entry(const void *mpi_comm, struct lbc_transport **ret);
-lbc_transport_entry lb_mpi_transport_2;
+lbc_transport_entry lb_mpi_transport_3;
 
 #endif

@@ -1,6 +1,7 @@
 # wire/: every message that crosses a process boundary.
 noinst_LTLIBRARIES += libwire.la
 libwire_la_SOURCES = \
+	wire/addresses.c wire/addresses.h \
 	wire/endpoint.c wire/endpoint.h \
 	wire/flat.c wire/flat.h \
 	wire/hosts.c wire/hosts.h \

@@ -1,7 +1,6 @@
 # lb-balancer: one a job step, as the user.
 pkglibexec_PROGRAMS += lb-balancer
 lb_balancer_SOURCES = \
-	lbd/balancer/addresses.c lbd/balancer/addresses.h \
 	lbd/balancer/explain.c lbd/balancer/explain.h \
 	lbd/balancer/figures.c lbd/balancer/figures.h \
 	lbd/balancer/handover.c lbd/balancer/handover.h \

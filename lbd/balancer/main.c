@@ -20,7 +20,6 @@
 #include "common/error.h"
 #include "common/log.h"
 #include "common/sock.h"
-#include "lbd/balancer/addresses.h"
 #include "lbd/balancer/explain.h"
 #include "lbd/balancer/figures.h"
 #include "lbd/balancer/handover.h"
@@ -28,6 +27,7 @@
 #include "lbd/balancer/tell.h"
 #include "lbd/balancer/trace.h"
 #include "policy/registry.h"
+#include "wire/addresses.h"
 
 #define EXIT_NOBODY 3 /* no rank ever joined: the program knows nothing of us */
 #define EXIT_USAGE 2
@@ -201,7 +201,7 @@ static int make_endpoint(struct balancer *b, const struct lbp_params *params, st
         return lbx_error_set(err, b->listen_fd, "cannot listen: %s", strerror(-b->listen_fd));
     lbx_auth_random(e->key, sizeof(e->key));
     make_context(e);
-    lbd_addresses_find(e);
+    lbw_addresses_find(e);
     lbp_params_print(params, e->policy, sizeof(e->policy));
     return 0;
 }

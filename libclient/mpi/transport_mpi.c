@@ -368,7 +368,7 @@ static bool is_our_mpi(void)
 #endif
 }
 
-int lb_mpi_transport_2(const void *mpi_comm, struct lbc_transport **ret)
+int lb_mpi_transport_3(const void *mpi_comm, struct lbc_transport **ret)
 {
     struct mpi_transport *m;
     MPI_Comm comm;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks as threads of one process: a transport through memory that delays what it can delay, and
- * sometimes keeps rows at their source until they are received, sometimes buffers them.
+ * sometimes keeps rows at their source until they are received, sometimes buffers them.  With
+ * LB_TEST_TCP in the environment they are connected over TCP instead.
  */
 #ifndef TEST_WORLD_H
 #define TEST_WORLD_H

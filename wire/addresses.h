@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The addresses at which ranks on other hosts may reach this one. */
-#ifndef LBD_ADDRESSES_H
-#define LBD_ADDRESSES_H
+#ifndef LBW_ADDRESSES_H
+#define LBW_ADDRESSES_H
 
 #include "wire/endpoint.h"
 
@@ -9,6 +9,6 @@
  * Fill the endpoint's addresses: those of the interfaces that are up, IPv4 before IPv6, link-local ones left out, loopback
  * last so that a machine without a network can still be balanced.  Never fails: there may be none.
  */
-void lbd_addresses_find(struct lbw_endpoint *e);
+void lbw_addresses_find(struct lbw_endpoint *e);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The addresses at which ranks on other hosts may reach this one. */
-#include "lbd/balancer/addresses.h"
+#include "wire/addresses.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -26,7 +26,7 @@ static bool is_link_local(const struct sockaddr *sa)
            IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr);
 }
 
-void lbd_addresses_find(struct lbw_endpoint *e)
+void lbw_addresses_find(struct lbw_endpoint *e)
 {
     static const sa_family_t family[] = {AF_INET, AF_INET6};
     struct ifaddrs *all;

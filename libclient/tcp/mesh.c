@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connections between the ranks of a job that has no MPI: who is connected, and for how long. */
+#include "libclient/tcp/mesh.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/auth.h"
+#include "common/clock.h"
+#include "common/sock.h"
+#include "libclient/tcp/conn.h"
+
+#define CONNECT_NS (2 * LBX_NS_PER_S)
+#define LEAVE_NS (5 * LBX_NS_PER_S)
+#define PROOF_NS (2 * LBX_NS_PER_S)
+#define STRANGERS_MAX 64 /* connections that have proved nothing yet */
+#define EVENTS 32
+#define ROUNDS 16 /* of events in one call: then the program's turn comes */
+
+struct lbc_mesh {
+    struct lbc_mesh_config config;
+    struct lbw_endpoint endpoint;
+    int epoll_fd;
+    bool failed;
+    bool fresh;            /* something was queued since the last progress */
+    struct lbc_conn **out; /* [size]; NULL: not connected */
+    struct lbc_conn **in;  /* [size]; NULL: it has not connected */
+    bool *gone;            /* [size] */
+    struct lbc_conn *stranger[STRANGERS_MAX];
+};
+
+int lbc_mesh_create(const struct lbc_mesh_config *config, struct lbc_mesh **ret)
+{
+    struct lbc_mesh *m = calloc(1, sizeof(*m));
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+    int rc = -ENOMEM;
+
+    if (!m) {
+        close(config->listen_fd);
+        return -ENOMEM;
+    }
+    m->config = *config;
+    m->endpoint = *config->endpoint;
+    m->config.endpoint = NULL;
+    m->out = calloc((size_t)config->size, sizeof(struct lbc_conn *));
+    m->in = calloc((size_t)config->size, sizeof(struct lbc_conn *));
+    m->gone = calloc((size_t)config->size, sizeof(*m->gone));
+    m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (m->out && m->in && m->gone && m->epoll_fd >= 0)
+        rc = epoll_ctl(m->epoll_fd, EPOLL_CTL_ADD, config->listen_fd, &event) < 0 ? -errno : 0;
+    if (rc < 0) {
+        m->failed = true;
+        lbc_mesh_destroy(m);
+        return rc;
+    }
+    *ret = m;
+    return 0;
+}
+
+/* Wait in the kernel for what a connection waits for. */
+static int watch(struct lbc_mesh *m, struct lbc_conn *c)
+{
+    uint32_t wanted = EPOLLIN | (lbc_conn_wants_out(c) ? EPOLLOUT : 0);
+    struct epoll_event event = {.events = wanted, .data.ptr = c};
+
+    if (wanted == c->watched)
+        return 0;
+    if (epoll_ctl(m->epoll_fd, c->watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, c->fd, &event) < 0)
+        return -errno;
+    c->watched = wanted;
+    return 0;
+}
+
+int lbc_mesh_connect(struct lbc_mesh *m, int dest)
+{
+    struct lbw_endpoint endpoint;
+    struct lbc_conn *c = NULL;
+    int64_t deadline_ns = lbx_clock_mono_ns() + CONNECT_NS;
+    int rc;
+
+    if (dest < 0 || dest >= m->config.size || dest == m->config.rank)
+        return -EINVAL;
+    if (m->failed || m->gone[dest])
+        return -EPIPE;
+    if (m->out[dest])
+        return 0;
+    rc = m->config.find(m->config.arg, dest, &endpoint);
+    if (rc == 0)
+        rc = lbc_conn_connect(&endpoint, m->config.rank, dest, deadline_ns, &c);
+    explicit_bzero(&endpoint, sizeof(endpoint));
+    if (rc == 0)
+        rc = watch(m, c);
+    if (rc < 0) {
+        lbc_conn_destroy(c);
+        return rc;
+    }
+    m->out[dest] = c;
+    return 0;
+}
+
+int lbc_mesh_send(struct lbc_mesh *m, int dest, const void *head, size_t nhead, const void *tail,
+                  size_t ntail)
+{
+    int rc = lbc_mesh_connect(m, dest);
+
+    m->fresh = true;
+    return rc < 0 ? rc : lbc_conn_queue(m->out[dest], head, nhead, tail, ntail);
+}
+
+bool lbc_mesh_has_room(const struct lbc_mesh *m, int dest)
+{
+    return m->out[dest] && lbc_conn_has_room(m->out[dest]);
+}
+
+bool lbc_mesh_is_flushed(const struct lbc_mesh *m, int dest)
+{
+    return !m->out[dest] || lbc_conn_is_flushed(m->out[dest]);
+}
+
+int lbc_mesh_fd(const struct lbc_mesh *m)
+{
+    return m->epoll_fd;
+}
+
+bool lbc_mesh_has_failed(const struct lbc_mesh *m)
+{
+    return m->failed;
+}
+
+/* A place for a connection that has proved nothing yet: where all are taken, that of one which has not for long.  Returns
+ * -1 when none is to be had. */
+static int find_place(struct lbc_mesh *m)
+{
+    int64_t now_ns = lbx_clock_mono_ns();
+
+    for (int i = 0; i < STRANGERS_MAX; i++)
+        if (!m->stranger[i])
+            return i;
+    for (int i = 0; i < STRANGERS_MAX; i++) {
+        if (now_ns <= m->stranger[i]->proof_ns)
+            continue;
+        lbc_conn_destroy(m->stranger[i]);
+        m->stranger[i] = NULL;
+        return i;
+    }
+    return -1;
+}
+
+static void take_connections(struct lbc_mesh *m)
+{
+    int i, fd;
+
+    while ((i = find_place(m)) >= 0) {
+        fd = accept4(m->config.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0)
+            return;
+        if (lbc_conn_accept(&m->endpoint, fd, &m->stranger[i]) < 0) {
+            close(fd);
+            continue;
+        }
+        m->stranger[i]->proof_ns = lbx_clock_mono_ns() + PROOF_NS;
+        if (watch(m, m->stranger[i]) < 0) {
+            lbc_conn_destroy(m->stranger[i]);
+            m->stranger[i] = NULL;
+        }
+    }
+}
+
+/* A stranger has proved to be a rank, which has one connection to us; or it is to go.  Returns whether it stays. */
+static bool settle_stranger(struct lbc_mesh *m, struct lbc_conn *c, bool stays)
+{
+    for (int i = 0; i < STRANGERS_MAX; i++)
+        if (m->stranger[i] == c)
+            m->stranger[i] = NULL;
+    stays = stays && c->peer < m->config.size && c->peer != m->config.rank && !m->in[c->peer];
+    if (stays)
+        m->in[c->peer] = c;
+    else
+        lbc_conn_destroy(c);
+    return stays;
+}
+
+/* The frames of a connection.  Returns 0 or a negative errno. */
+static int take_frames(struct lbc_mesh *m, struct lbc_conn *c)
+{
+    const uint8_t *body;
+    size_t n;
+    int rc;
+
+    while ((rc = lbc_conn_next(c, &body, &n)) == 1) {
+        if (n == 1) {
+            m->gone[c->peer] = true;
+            continue;
+        }
+        if (c->ours) /* the other side has a connection of its own for that */
+            return -EPROTO;
+        rc = m->config.deliver(m->config.arg, c->peer, body, n);
+        if (rc < 0)
+            return rc;
+    }
+    return rc;
+}
+
+/* Go on with one connection. */
+static void serve(struct lbc_mesh *m, struct lbc_conn *c)
+{
+    bool stranger = !c->ours && !c->proved;
+    int rc = lbc_conn_io(c);
+
+    if (stranger && (rc < 0 || c->proved)) {
+        if (!settle_stranger(m, c, c->proved))
+            return;
+        stranger = false;
+    }
+    if (c->proved) {
+        int taken = take_frames(m, c);
+
+        rc = rc < 0 ? rc : taken;
+        if (taken < 0)
+            m->failed = true;
+    }
+    if (rc == 0)
+        rc = watch(m, c);
+    if (rc < 0 && !stranger) {
+        /* over: that is well where it was announced, and for good in any case */
+        if (c->peer < 0 || !m->gone[c->peer])
+            m->failed = true;
+        epoll_ctl(m->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
+        lbc_conn_shut(c);
+    }
+}
+
+int lbc_mesh_progress(struct lbc_mesh *m)
+{
+    struct epoll_event event[EVENTS];
+
+    /* what was queued since the last call */
+    for (int r = 0; r < m->config.size && m->fresh && !m->failed; r++)
+        if (m->out[r] && m->out[r]->fresh)
+            serve(m, m->out[r]);
+    m->fresh = false;
+    for (int round = 0; round < ROUNDS && !m->failed; round++) {
+        int n = epoll_wait(m->epoll_fd, event, EVENTS, 0);
+
+        if (n <= 0)
+            break;
+        for (int i = 0; i < n && !m->failed; i++) {
+            if (event[i].data.ptr)
+                serve(m, event[i].data.ptr);
+            else
+                take_connections(m);
+        }
+    }
+    return m->failed ? -EIO : 0;
+}
+
+/* Is anything still to be sent to a rank that may read it? */
+static bool has_left(const struct lbc_mesh *m)
+{
+    for (int r = 0; r < m->config.size; r++) {
+        if (m->out[r] && m->out[r]->fd >= 0 && !lbc_conn_is_flushed(m->out[r]))
+            return true;
+        if (m->in[r] && m->in[r]->fd >= 0 && !lbc_conn_is_flushed(m->in[r]))
+            return true;
+    }
+    return false;
+}
+
+static void say_goodbye(struct lbc_mesh *m)
+{
+    int64_t deadline_ns = lbx_clock_mono_ns() + LEAVE_NS;
+
+    for (int r = 0; r < m->config.size; r++) {
+        lbc_conn_queue_bye(m->out[r]);
+        lbc_conn_queue_bye(m->in[r]);
+        if (m->in[r] && m->in[r]->fd >= 0)
+            serve(m, m->in[r]);
+    }
+    m->fresh = true;
+    while (lbc_mesh_progress(m) == 0 && has_left(m) && lbx_clock_mono_ns() < deadline_ns) {
+        struct pollfd p = {m->epoll_fd, POLLIN, 0};
+
+        poll(&p, 1, 100);
+    }
+}
+
+void lbc_mesh_destroy(struct lbc_mesh *m)
+{
+    if (!m)
+        return;
+    if (!m->failed)
+        say_goodbye(m);
+    for (int r = 0; r < m->config.size; r++) {
+        if (m->out)
+            lbc_conn_destroy(m->out[r]);
+        if (m->in)
+            lbc_conn_destroy(m->in[r]);
+    }
+    for (int i = 0; i < STRANGERS_MAX; i++)
+        lbc_conn_destroy(m->stranger[i]);
+    if (m->epoll_fd >= 0)
+        close(m->epoll_fd);
+    close(m->config.listen_fd);
+    explicit_bzero(&m->endpoint, sizeof(m->endpoint));
+    free(m->out);
+    free(m->in);
+    free(m->gone);
+    free(m);
+}

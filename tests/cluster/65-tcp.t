@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A program without MPI: its ranks find each other through PMIx, its rows go over TCP, and its result is the serial one's,
+# with a slow host, without a balancer, and when the balancer or a link goes away.
+. "$(dirname "$0")/../lib/tap.sh"
+need_build examples/pure lb-balancer slurm_plugin/.libs/lb.so
+export LB_CLUSTER_LBD=no
+need_cluster 4
+# shellcheck source=/dev/null
+. "$top/tests/fault/lib.sh"
+fault_hosts
+
+pure=$LB_BUILD/examples/pure
+serial=$("$pure" --serial 5000)
+trace=$(cluster dir)/shared/trace
+same() {
+  cat "$tap_tmp/job"
+  grep -qxF "$serial" "$tap_tmp/job"
+}
+blocks() { sed -n "s/^rank=$1 blocks=//p" "$tap_tmp/job"; }
+seen() { grep -q "$1" "$trace"; }
+
+# The slow host's rank is not always 3: least is the least of all.
+least() { for r in 0 1 2 3; do blocks $r; done | sort -n | head -n 1; }
+
+job -N4 -n4 -- "$pure" 5000
+ok "without --lb it ends well" job_end
+ok "with the serial result" same
+is "$(least)" 1250 "and fixed shares"
+job --lb=auto,report -N4 -n4 -- "$pure" 5000
+ok "with --lb it ends well" job_end
+ok "with the serial result" same
+ok "the slow host has less" test "$(least)" -lt 1100
+like "$(cat "$tap_tmp/job")" 'lb: .*moves=[1-9]' "rows have moved"
+job --lb=auto -N4 -n8 --overcommit -- "$pure" 5000
+ok "two ranks a host end well" job_end
+ok "with the serial result" same
+
+job --lb="auto,trace=$trace" -N4 -n4 -- "$pure" 8000
+serial=$("$pure" --serial 8000)
+ok "rows have moved" await seen '"move"'
+ok "the balancer is killed" cluster on n1 pkill -KILL -x lb-balancer
+ok "it ends well" job_end
+ok "with the serial result" same
+
+cluster head rm -f "$trace"
+job --lb="auto,trace=$trace" -N4 -n4 -- "$pure" 8000
+ok "rows have moved" await seen '"move"'
+ok "a link is cut" cluster head ip link set n4 down
+sleep 2
+ok "and healed" cluster head ip link set n4 up
+ok "it ends well" job_end
+ok "with the serial result" same
+
+seconds=60
+job --lb=auto -K -N4 -n4 -- "$pure" 100000
+ok "a rank is there" await on_host n3 pure
+ok "it is killed" cluster on n3 pkill -KILL -x pure
+not_ok "the job fails" job_end
+is "$(grep -cE '^(124|137)$' "$tap_tmp/status" || true)" 0 "and does not hang"
+await_gone() { ! on_host n1 lb-balancer; }
+ok "no balancer is left" await await_gone
+is "$(cluster head sinfo -h -N -t drain,down,fail -o %N)" "" "no host was drained by any of it"
+done_testing
