@@ -14,13 +14,14 @@
 
 #include "examples/aid.h"
 
-static int64_t n = 1000;
+static int64_t n = 1000, work = 1;
 static int64_t seed = 1;
 static int serial, check, report;
 static const char *progress = "none";
 
 static const struct ex_option options[] = {
     {"n", EX_INT, &n, 0, 20000, "rows and columns"},
+    {"work", EX_INT, &work, 1, 1000000, "how often each row is multiplied"},
     {"seed", EX_INT, &seed, 0, INT64_MAX, "of the input"},
     {"serial", EX_FLAG, &serial, 0, 0, "the plain program: no MPI, no balancing"},
     {"check", EX_FLAG, &check, 0, 0, "compare with the plain program"},
@@ -47,10 +48,12 @@ static void fill_row(double *row, int which, int64_t i)
 
 static void multiply_row(double *restrict c, const double *restrict a, const double *restrict b)
 {
-    memset(c, 0, (size_t)n * sizeof *c);
-    for (int64_t k = 0; k < n; k++)
-        for (int64_t j = 0; j < n; j++)
-            c[j] += a[k] * b[k * n + j];
+    for (int64_t w = 0; w < work; w++) {
+        memset(c, 0, (size_t)n * sizeof *c);
+        for (int64_t k = 0; k < n; k++)
+            for (int64_t j = 0; j < n; j++)
+                c[j] += a[k] * b[k * n + j];
+    }
 }
 
 static double *new_matrix(void)

@@ -10,8 +10,6 @@
 #include "policy/grain.h"
 
 #define BLOCKS_MAX 4096 /* of a pass: each has transfers of its own */
-#define STOPPED 4       /* times the least cost, and so many ns: more is no message's cost */
-#define STOPPED_NS (50 * LBX_NS_PER_US)
 
 static bool is_pipelined(const struct lb_loop *l)
 {
@@ -147,14 +145,15 @@ void lbc_flow_disconnect(const struct lb_loop *l, struct lbc_layout *y)
     free_blocks(l, y, &y->outflow);
 }
 
-static void add_cost(struct lbc_cost *c, int64_t ns)
+static void add_cost(struct lbc_cost *c, int64_t since_cpu_ns)
 {
-    if (c->n == 0 || ns < c->least_ns)
-        c->least_ns = ns;
-    if (ns > STOPPED * c->least_ns + STOPPED_NS)
-        return;
-    c->sum_ns += ns;
+    c->sum_ns += lbx_clock_thread_cpu_ns() - since_cpu_ns;
     c->n++;
+}
+
+static double mean(const struct lbc_cost *c)
+{
+    return c->n > 0 ? (double)c->sum_ns / (double)c->n : 0;
 }
 
 static void start(struct lb_loop *l, struct lbc_exchange *e)
@@ -205,31 +204,32 @@ static void send_block(struct lb_loop *l)
 {
     struct lbc_step *s = l->step;
     struct lbc_layout *y = s->layout;
-    int64_t since_ns;
+    int64_t cpu_ns;
 
     if (!y->outflow)
         return;
-    since_ns = lbx_clock_mono_ns();
+    cpu_ns = lbx_clock_thread_cpu_ns();
     if (l->ctx->test_delay_ns > 0)
         delay(l->ctx);
     start(l, y->outflow[s->at - 1]);
     while (s->sent < s->at && is_through(l, y->outflow[s->sent]))
         s->sent++;
-    add_cost(&s->send, lbx_clock_mono_ns() - since_ns);
+    add_cost(&s->send, cpu_ns);
 }
 
 /* What block `at` needs from the left.  Returns false when it will never come. */
 static bool receive_block(struct lb_loop *l)
 {
     struct lbc_step *s = l->step;
-    int64_t since_ns;
+    int64_t since_ns, cpu_ns;
 
     if (!s->layout->inflow)
         return !l->ctx || !l->ctx->failed;
     since_ns = lbx_clock_mono_ns();
+    cpu_ns = lbx_clock_thread_cpu_ns();
     if (is_through(l, s->layout->inflow[s->at])) {
         /* begun_ns stays: a rank whose quota is used up is stopped in there, and that time is its host's */
-        add_cost(&s->recv, lbx_clock_mono_ns() - since_ns);
+        add_cost(&s->recv, cpu_ns);
         return !l->ctx->failed;
     }
     if (lbc_step_finish(l, s->layout->inflow[s->at]) < 0)
@@ -303,16 +303,22 @@ void lbc_flow_abandon(struct lb_loop *l)
     end(l);
 }
 
+double lbc_flow_own_ns(const struct lb_loop *l)
+{
+    const struct lbc_step *s = l->step;
+
+    return mean(&s->send) + mean(&s->recv);
+}
+
 int64_t lbc_flow_cost_ns(const struct lb_loop *l)
 {
     const struct lbc_step *s = l->step;
     bool left = s->layout->inflow, right = s->layout->outflow;
 
     /* Ranks in the middle receive and send; those at the ends would call it too cheap, but where there are but two. */
-    if (!right || s->send.n == 0)
+    if (!right || s->send.n == 0 || (!left && lbc_layout_holders(l, s->layout) > 2))
         return -1;
-    if (!left)
-        return lbc_layout_holders(l, s->layout) == 2 ? s->send.sum_ns / s->send.n : -1;
-    return s->send.sum_ns / s->send.n +
-           (s->recv.n > 0 ? s->recv.sum_ns / s->recv.n : s->send.sum_ns / s->send.n);
+    if (left && s->recv.n == 0)
+        return (int64_t)(2 * mean(&s->send));
+    return (int64_t)lbc_flow_own_ns(l);
 }

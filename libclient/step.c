@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -261,28 +262,20 @@ static int exchange(struct lb_loop *l, struct lbc_exchange *e)
     return lbc_step_finish(l, e);
 }
 
-/*
- * The time between blocks counts as the rank's own, see flow.c; what of it is the messages' is taken off again.
- * ret_ns[out]  a message in elapsed time as computing is: on a host that gives half a core twice what it was; -1 unknown
- */
-static void take_off_flow(struct lb_loop *l, int64_t *ret_ns)
+/* The time between blocks counts as the rank's own, see flow.c; what of it is the messages' is taken off again. */
+static void take_off_flow(struct lb_loop *l)
 {
     struct lbc_step *s = l->step;
-    int64_t cost_ns = lbc_flow_cost_ns(l);
-    double stretch = s->cpu_ns > 0 ? (double)s->wall_ns / (double)s->cpu_ns : 1, off;
+    double stretch = s->cpu_ns > 0 ? (double)s->wall_ns / (double)s->cpu_ns : 1;
+    double off = lbc_flow_own_ns(l) * (double)s->layout->nblocks * (double)s->steps;
 
-    if (cost_ns < 0)
-        return;
-    off = (double)cost_ns * (double)s->layout->nblocks * (double)s->steps;
-    if (off > (double)s->cpu_ns / 2)
-        off = (double)s->cpu_ns / 2;
+    if (off > (double)s->cpu_ns * 0.9)
+        off = (double)s->cpu_ns * 0.9;
     if (stretch < 1)
         stretch = 1;
-    *ret_ns = (int64_t)((double)cost_ns * stretch);
     s->cpu_ns -= (int64_t)off;
+    s->wall_ns -= (int64_t)fmin(off * stretch, 0.9 * (double)s->wall_ns);
     s->sample[0].cpu_ns = s->cpu_ns;
-    off *= stretch;
-    s->wall_ns -= (int64_t)(off < (double)s->wall_ns / 2 ? off : (double)s->wall_ns / 2);
     s->sample[0].wall_ns = s->wall_ns;
 }
 
@@ -294,8 +287,10 @@ static void report(struct lb_loop *l, int64_t now_ns)
     struct lbx_span b = block(l);
     int64_t shift_ns = -1;
 
-    if (s->elements > 0)
-        take_off_flow(l, &shift_ns);
+    if (s->elements > 0) {
+        shift_ns = lbc_flow_cost_ns(l);
+        take_off_flow(l);
+    }
     ctx->msg->type = LBW_STEP;
     *m = (struct lbw_step){
         .loop = l->number,

@@ -20,9 +20,9 @@
 
 #define LBC_STEP_PARTS 8 /* of a block that are timed apart, at most */
 
-/* What messages cost in the mean; those that took much longer than others are left out: the rank was stopped in them. */
+/* CPU time of messages. */
 struct lbc_cost {
-    int64_t least_ns, sum_ns, n;
+    int64_t sum_ns, n;
 };
 
 struct lbc_step {

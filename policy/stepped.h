@@ -66,8 +66,8 @@ struct lbp_stepped_report {
     size_t nsamples;
     /* what applying `epoch` took, in the first report after it; else 0 */
     int64_t move_bytes, move_wall_ns, move_cpu_ns;
-    /* DOACROSS: messages of the pipeline timed since the last report: the least time, waiting left out, of one that carried
-     * `shift_iterations`; < 0: none */
+    /* DOACROSS: messages of the pipeline timed since the last report: what one that carried `shift_iterations`
+     * took of a rank's CPU; < 0: none */
     int64_t shift_iterations, shift_ns;
 };
 

@@ -146,7 +146,7 @@ static void judge_steps(struct lbp_stepped *s, bool first, uint32_t slowest, dou
 void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
 {
     bool first = s->prev_expected_ns < 0; /* the first bounds are still in force */
-    double measured = 0, before = 0, without = 0, real = 0;
+    double measured = 0, before = 0, without = 0, real = 0, most = 0;
     uint32_t slowest = 0;
     int64_t steps = 0;
 
@@ -160,6 +160,7 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
             real = fmax(real, (r->wall + r->wait) / (double)r->steps);
         r->now_work = r->steps > 0 ? r->work / (double)r->steps : 0;
         r->now_wall = r->now_work / speed;
+        most = fmax(most, r->now_work);
         if (first) {
             r->first_work = r->now_work;
             r->first_wall = r->now_wall;
@@ -201,7 +202,7 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
         s->promised_ns += (double)steps * (s->last_before_ns - s->last_after_ns);
     }
     if (s->config.pipelined > 0)
-        lbp_grain_sweep(&s->grain, measured);
+        lbp_grain_sweep(&s->grain, most); /* as messages are told: by CPU time */
 }
 
 double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)

@@ -132,7 +132,7 @@ struct lbw_step {
     int64_t wait_ns;     /* in the library between these steps */
     int64_t move_bytes, move_wall_ns,
         move_cpu_ns; /* to apply `epoch`: in the first STEP after it */
-    /* DOACROSS: to receive and send what flows took so long, without waiting, in blocks of so many elements; -1: it was not measured */
+    /* DOACROSS: CPU time to receive and send what flows, in blocks of so many elements; -1: it was not measured */
     int64_t shift_elements, shift_ns;
     size_t nsamples; /* parts of the block, each with what it took in a step, in the mean */
     struct lbw_sample sample[LBW_SAMPLES_MAX];
