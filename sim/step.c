@@ -272,6 +272,8 @@ static void balancer(struct world *w)
             fail(w, "the balancer refused a report");
         if (w->c->trace)
             trace_decision(w, m.at_ns);
+        if (w->c->decided)
+            w->c->decided(w->c->arg, w->policy, m.at_ns);
         for (size_t i = 0; i < n; i++)
             if (action[i].type == LBP_STEPPED_PLAN)
                 take_plan(w, &action[i], m.at_ns);

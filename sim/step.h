@@ -39,6 +39,9 @@ struct sim_step_config {
     int parts;              /* of a block that are timed apart in a report, 0 to SIM_STEP_PARTS */
     unsigned seed;
     bool trace; /* print what is decided */
+    /* Called after each report that the balancer took; may be NULL. */
+    void (*decided)(void *arg, struct lbp_stepped *s, int64_t now_ns);
+    void *arg;
 };
 
 struct sim_step_result {
