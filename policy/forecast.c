@@ -10,6 +10,8 @@
 #define DAY_NS INT64_C(86400000000000)
 #define RECENT .03       /* weight of the newest error */
 #define BETTER .97       /* another one answers when it errs less than so much of who did */
+#define FAVOURED .8      /* so much of the blend's error counts */
+#define JUDGED_LEAST 3   /* samples that must have come of what was said */
 #define DAY_WEIGHT .3    /* of the newest day */
 #define DAY_JUDGED 12    /* samples before the time of day may answer: it begins late */
 #define LEVEL_MOST 60    /* samples that a level's mean is over */
@@ -58,18 +60,26 @@ static int slot_of(int64_t at_ns)
     return (int)(in_day_ns / (DAY_NS / LBP_FORECAST_SLOTS));
 }
 
+/* Who was best lately often was so by chance; the blend seldom is far off. */
+static float weigh(const struct lbp_forecast *f, int p)
+{
+    return p == LBP_P_BLEND ? (float)FAVOURED * f->error[p] : f->error[p];
+}
+
 /* What was said `ahead` samples ago against what came: who errs how much.  Then who answers. */
 static void judge(struct lbp_forecast *f)
 {
+    unsigned span =
+        f->nsaid; /* at first the time that has come is shorter than what was spoken of */
     const float *said;
     float mean = 0;
     int best = (int)f->best;
 
-    if (f->nsaid < f->ahead)
+    if (span < JUDGED_LEAST && span < f->ahead)
         return;
-    said = f->said[(f->newest + 1) % f->ahead];
-    for (unsigned i = 1; i <= f->ahead; i++)
-        mean += f->ring[(f->head + LBP_FORECAST_RING - i) % LBP_FORECAST_RING] / (float)f->ahead;
+    said = f->said[span < f->ahead ? 0 : (f->newest + 1) % f->ahead];
+    for (unsigned i = 1; i <= span; i++)
+        mean += f->ring[(f->head + LBP_FORECAST_RING - i) % LBP_FORECAST_RING] / (float)span;
     for (int p = 0; p < LBP_PREDICTORS; p++) {
         float weight;
 
@@ -82,7 +92,7 @@ static void judge(struct lbp_forecast *f)
     for (int p = 0; p < LBP_PREDICTORS; p++) {
         bool may = f->judged[p] > 0 && (p != LBP_P_DAY || f->judged[p] >= DAY_JUDGED);
 
-        if (may && f->error[p] < (float)BETTER * f->error[best])
+        if (may && weigh(f, p) < (float)BETTER * weigh(f, best))
             best = p;
     }
     f->best = (enum lbp_predictor)best;
@@ -153,9 +163,8 @@ static float blend(const struct lbp_forecast *f, const float *said)
 
         if (isnan(said[p]) || (p == LBP_P_DAY && f->judged[p] < DAY_JUDGED))
             continue;
-        w = w * w * w * w;
-        sum += w * (double)said[p];
-        weights += w;
+        sum += w * w * (double)said[p];
+        weights += w * w;
     }
     return (float)(sum / weights);
 }

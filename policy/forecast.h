@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Forecasting the load of one host: many simple predictors run side by side over the same samples, and the one that has lately
- * erred least answers, with its error.  What is forecast is the mean over the time to come, a minute: a job lives that long and
+ * erred least answers, with its error; one of them is a blend of the others, which answers unless another one errs a good deal less.  What is forecast is the mean over the time to come, a minute: a job lives that long and
  * longer, and the next moment alone is of no use to it.  From the same samples: how long the load can be expected to stay as it
  * is.  Pure; a fixed size, no allocation.
  * Source: ALGORITHMS.md, seed 004 ("past it"); the manner is that of Wolski's Network Weather Service (1998).

@@ -105,7 +105,7 @@ static int run(const struct trace *t, unsigned ahead, struct score *s)
     return s->samples > 0 ? 0 : -ENODATA;
 }
 
-static void print(const char *path, const struct score *s, bool all)
+static void print(const char *path, const struct trace *t, const struct score *s, bool all)
 {
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     int best = 0, usual = 0;
@@ -115,9 +115,10 @@ static void print(const char *path, const struct score *s, bool all)
             best = s->single[p] < s->single[best] ? p : best;
         usual = s->answered[p] > s->answered[usual] ? p : usual;
     }
-    printf("forecast trace=%.*s over_last_value=%.3f over_hindsight=%.3f mae_cpus=%.4f samples=%ld "
+    printf("forecast trace=%.*s interval_s=%g over_last_value=%.3f over_hindsight=%.3f "
+           "mae_cpus=%.4f samples=%ld "
            "hindsight=\"%s\" mostly=\"%s\"\n",
-           (int)strcspn(name, "."), name, s->chosen / s->single[LBP_P_LAST],
+           (int)strcspn(name, "."), name, t->interval_s, s->chosen / s->single[LBP_P_LAST],
            s->chosen / s->single[best], s->chosen / (double)s->samples, s->samples,
            lbp_predictor_name((enum lbp_predictor)best),
            lbp_predictor_name((enum lbp_predictor)usual));
@@ -169,13 +170,13 @@ int main(int argc, char **argv)
 
         if (rc == 0)
             rc = run(&t, (unsigned)fmax(1, floor(ahead_s / t.interval_s + .5)), &s);
-        free(t.cpus);
         if (rc < 0) {
             fprintf(stderr, "forecast-trace: %s: %s\n", argv[i], strerror(-rc));
             failed = 1;
         } else {
-            print(argv[i], &s, all);
+            print(argv[i], &t, &s, all);
         }
+        free(t.cpus);
     }
     return failed;
 }

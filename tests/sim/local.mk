@@ -11,5 +11,5 @@ check_PROGRAMS += tests/sim/test_step
 tests_sim_test_step_SOURCES = tests/sim/test_step.c
 tests_sim_test_step_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_sim_test_step_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
-check_SCRIPTS += tests/sim/test_lbsim.sh
-EXTRA_DIST += tests/sim/test_lbsim.sh
+check_SCRIPTS += tests/sim/test_lbsim.sh tests/sim/test_forecast.sh
+EXTRA_DIST += tests/sim/test_lbsim.sh tests/sim/test_forecast.sh
