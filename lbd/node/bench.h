@@ -16,7 +16,7 @@
 
 #define LBD_BENCH_REPETITIONS 5
 #define LBD_BENCH_LEAST_NS INT64_C(20000000) /* of CPU time, a repetition */
-#define LBD_BENCH_MOST_NS INT64_C(150000000)
+#define LBD_BENCH_MOST_NS INT64_C(100000000)
 
 struct lbd_bench_kernel_result {
     double ops_hz;               /* per CPU second, median of the repetitions */

@@ -9,7 +9,7 @@
 
 #include "common/clock.h"
 
-#define STOPS 32                            /* that each notes, at most */
+#define RUNS 32                             /* that each notes, at most */
 #define ENOUGH 6                            /* that both have seen together */
 #define STOP_LEAST_NS (200 * LBX_NS_PER_US) /* shorter ones are interrupts */
 #define LEAST_NS (60 * LBX_NS_PER_MS)
@@ -19,26 +19,29 @@
 struct rival {
     int cpu;
     const atomic_bool *cancel;
-    atomic_int *seen; /* by both */
-    int64_t stop_ns[STOPS];
+    atomic_int *seen;     /* by both */
+    int64_t run_ns[RUNS]; /* from the end of one stop to the next */
     int n;
 };
 
 static void *compete(void *data)
 {
     struct rival *r = data;
-    int64_t begin_ns, last_ns, now_ns;
+    int64_t begin_ns, last_ns, now_ns, run_from_ns;
     cpu_set_t set;
 
     CPU_ZERO(&set);
     CPU_SET((size_t)r->cpu, &set);
     (void)sched_setaffinity(0, sizeof(set), &set);
-    begin_ns = last_ns = lbx_clock_mono_ns();
+    begin_ns = last_ns = run_from_ns = lbx_clock_mono_ns();
     do {
         now_ns = lbx_clock_mono_ns();
-        if (now_ns - last_ns >= STOP_LEAST_NS && r->n < STOPS) {
-            r->stop_ns[r->n++] = now_ns - last_ns;
-            atomic_fetch_add(r->seen, 1);
+        if (now_ns - last_ns >= STOP_LEAST_NS) {
+            if (r->n < RUNS && run_from_ns > begin_ns) { /* the first was under way already */
+                r->run_ns[r->n++] = last_ns - run_from_ns;
+                atomic_fetch_add(r->seen, 1);
+            }
+            run_from_ns = now_ns;
         }
         last_ns = now_ns;
     } while (!atomic_load_explicit(r->cancel, memory_order_relaxed) &&
@@ -61,7 +64,7 @@ int lbd_quantum_measure(int cpu, const atomic_bool *cancel, int64_t *ret_ns)
                              {.cpu = cpu, .cancel = cancel, .seen = &seen}};
     pthread_t thread[2];
     pthread_attr_t attr;
-    int64_t all[2 * STOPS];
+    int64_t all[2 * RUNS];
     int n = 0, nthreads = 0;
 
     pthread_attr_init(&attr);
@@ -77,12 +80,12 @@ int lbd_quantum_measure(int cpu, const atomic_bool *cancel, int64_t *ret_ns)
         return -ECANCELED;
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < rival[i].n; k++)
-            all[n++] = rival[i].stop_ns[k];
+            all[n++] = rival[i].run_ns[k];
     if (n < ENOUGH) {
         *ret_ns = 0;
         return 0;
     }
     qsort(all, (size_t)n, sizeof(all[0]), compare_times);
-    *ret_ns = all[n / 2];
+    *ret_ns = all[n * 9 / 10]; /* who wakes up cuts some short */
     return 0;
 }

@@ -9,7 +9,8 @@
 /*
  * cpu[in]     the processor that both threads are pinned to
  * cancel[in]  looked at all the time
- * ret_ns[out] the usual length of the stops that each saw; 0: too few were seen (a quota leaves no time for it)
+ * ret_ns[out] how long each ran between two stops, where nobody cut it short, however many others there are; 0: too
+ *             few were seen
  * Takes 60 ms on an idle processor, 500 ms of elapsed time at most.
  * Returns 0, -ECANCELED, -EAGAIN (no thread to be had).
  */

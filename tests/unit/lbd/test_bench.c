@@ -24,8 +24,8 @@ START_TEST(a_repetition_exceeds_quantum_and_period)
         {0, 0, INFINITY, 4, LBD_BENCH_LEAST_NS},
         {3 * MS, 0, INFINITY, 4, LBD_BENCH_LEAST_NS},
         {40 * MS, 0, INFINITY, 4, 80 * MS},
-        {3 * MS, 100 * MS, .5, 2, 60 * MS},   /* 1.2 periods of .5 of a core */
-        {3 * MS, 100 * MS, 1.5, 2, 120 * MS}, /* one thread is stopped with the others at most */
+        {3 * MS, 100 * MS, .5, 2, 60 * MS}, /* 1.2 periods of .5 of a core */
+        {3 * MS, 50 * MS, 1.5, 2, 60 * MS}, /* one thread is stopped with the others at most */
         {3 * MS, 100 * MS, 2, 2, LBD_BENCH_LEAST_NS}, /* a quota that limits nothing */
         {3 * MS, 10 * MS, .06, 2, LBD_BENCH_LEAST_NS},
         {500 * MS, 0, INFINITY, 1, LBD_BENCH_MOST_NS},
