@@ -280,12 +280,13 @@ static void note_health(struct lbd_controller *c, uint32_t index, const struct l
                         const struct lbw_node_report *is)
 {
     bool slow = is->slow_ratio < 1;
-    char detail[96];
+    char detail[96] = "";
 
     if (slow == (was->slow_ratio > 0 && was->slow_ratio < 1))
         return;
-    snprintf(detail, sizeof(detail), slow ? "%s at %.2f of its history" : "",
-             lbd_kernels[is->slow_kernel].name, is->slow_ratio);
+    if (slow)
+        snprintf(detail, sizeof(detail), "%s at %.2f of its history",
+                 lbd_kernels[is->slow_kernel].name, is->slow_ratio);
     put_event(c, index, slow ? "slower" : "recovered", detail);
     if (slow)
         lbx_log(LBX_LOG_WARNING, "host %s is slower than it was: %s", c->host[index].name, detail);
