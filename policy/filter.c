@@ -90,6 +90,18 @@ bool lbp_filter_add(struct lbp_filter *f, double work, int64_t wall_ns)
     return trend;
 }
 
+bool lbp_filter_flush(struct lbp_filter *f)
+{
+    bool trend;
+
+    if (f->state == LBP_FILTER_EMPTY || f->wall <= 0)
+        return false;
+    trend = take_window(f, f->work / f->wall, f->wall);
+    f->work = 0;
+    f->wall = 0;
+    return trend;
+}
+
 bool lbp_filter_known(const struct lbp_filter *f)
 {
     return f->state != LBP_FILTER_EMPTY;

@@ -50,6 +50,12 @@ void lbp_filter_init(struct lbp_filter *f, double fixed);
 bool lbp_filter_add(struct lbp_filter *f, double work, int64_t wall_ns);
 
 /*
+ * So much time has passed that what there is of a window must do, though the rank was mostly waiting.  Nothing happens before
+ * the first window.  Returns as lbp_filter_add.
+ */
+bool lbp_filter_flush(struct lbp_filter *f);
+
+/*
  * Is the first window full?  Then the speed, work per elapsed ns, >= 0.  Less tells nothing: a host with a tenth of a core
  * runs at full speed for the first millisecond of each period of its quota.
  */

@@ -24,7 +24,8 @@ void lbp_profit_init(struct lbp_profit *p, double message_ns, int64_t now_ns)
                              .stable_ns = STABLE_NS,
                              .changed_ns = now_ns,
                              .margin = MARGIN,
-                             .margin_max = MARGIN};
+                             .margin_max = MARGIN,
+                             .margin_min = MARGIN_MIN};
 }
 
 void lbp_profit_expect(struct lbp_profit *p, double stable_ns)
@@ -67,7 +68,7 @@ void lbp_profit_outcome(struct lbp_profit *p, double promised_ns, double brought
     if (!(promised_ns > 0) || !isfinite(promised_ns) || !isfinite(brought_ns))
         return;
     if (brought_ns < cost_ns)
-        p->margin = fmax(MARGIN_MIN, WRONG * p->margin);
+        p->margin = fmax(p->margin_min, WRONG * p->margin);
     else
         p->margin = fmin(p->margin_max, RIGHT * p->margin);
 }
@@ -81,7 +82,7 @@ double lbp_profit_benefit_ns(const struct lbp_profit *p, double gain_ratio, doub
                              int64_t now_ns)
 {
     /* what has lasted long is expected to last as long again */
-    double stable = fmax(p->stable_ns, (double)(now_ns - p->changed_ns));
+    double stable = fmax(fmax(p->stable_ns, p->stable_min_ns), (double)(now_ns - p->changed_ns));
 
     return p->margin * gain_ratio * fmin(remaining_ns, stable);
 }

@@ -19,7 +19,9 @@ struct lbp_profit {
     int64_t changed_ns; /* when one changed last */
     int64_t moves;      /* measured */
     double margin;      /* benefits count so many times; learned from wrong calls */
-    double margin_max;  /* and at most so many */
+    double margin_max;  /* at most so many */
+    double margin_min;
+    double stable_min_ns; /* speeds are taken to stay at least so long, whatever was seen */
 };
 
 /* message_ns[in] one way, ns */

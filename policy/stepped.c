@@ -16,6 +16,7 @@
     0.04 /* a gain in a step comes back in all later ones: profit and errors hold it back, not this */
 #define WATCHED_NS INT64_C(500000000) /* of policies that move nothing */
 #define MESSAGE_NS 500000
+#define WINDOW_MAX_NS INT64_C(80000000) /* of elapsed time, waits included */
 #define LEARN 0.25
 
 static bool bounds_valid(const int64_t *bound, uint32_t nranks, int64_t n)
@@ -82,8 +83,12 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
     s->stretch = INFINITY;
     s->workscale = 5;
     s->doubt = 1;
-    if (automatic) /* all wait for a plan that was wrong: no more is given for a gain than it is */
+    if (automatic) { /* all wait for a plan that was wrong: no more is given for a gain than it is */
         s->profit.margin = s->profit.margin_max = 1;
+        s->profit.margin_min = 0.3;
+        s->profit.stable_min_ns =
+            1e9; /* steps under a quota look unsteady, and their mean is not */
+    }
     s->prev_expected_ns = -1;
     s->period_ns = c->params.period_ns > 0 ? c->params.period_ns
                    : s->moves_nothing      ? WATCHED_NS
@@ -200,6 +205,13 @@ static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
         lbp_profile_add_whole(&s->profile, r->first, r->last, work / (double)r->steps);
     if (r->last > r->first && lbp_filter_add(&rank->filter, work, r->wall_ns))
         changed(s, now_ns);
+    /* who has little to do is not measured the more seldom for that: it would keep little for ever */
+    rank->filtering_ns = rank->filter.wall > 0 ? rank->filtering_ns + r->wall_ns + r->wait_ns : 0;
+    if (rank->filtering_ns >= WINDOW_MAX_NS && s->config.params.policy != LBP_SIEGELL) {
+        rank->filtering_ns = 0;
+        if (lbp_filter_flush(&rank->filter))
+            changed(s, now_ns);
+    }
     rank->step_wall_ns = (double)r->wall_ns / (double)r->steps;
     if (r->epoch == s->epoch) { /* what the bounds now in force bring */
         rank->work += work;

@@ -13,9 +13,9 @@
 #define ALLOW 0.006       /* of the time that may be lost on plans, on the whole */
 #define BACK \
     0.98 /* the bounds before are taken again when they were faster than so much of these */
-#define HELD_MIN_NS 60e6   /* steps are judged after so long, */
+#define HELD_MIN_NS 80e6   /* steps are judged after so long, */
 #define HELD_MAX_NS 1000e6 /* and what is older counts less */
-#define JITTER 4.0         /* times the error of progress by a quota, in that time */
+#define JITTER 2.0         /* times the error of progress by a quota, in that time */
 #define WORSE 1.03   /* a step that really takes so much longer than before the plan is no chance */
 #define RISE_NS 5e9  /* in which the low speed rises to the filtered one */
 #define FADE_NS 30e9 /* in which what happened counts less */
@@ -72,7 +72,8 @@ static void add_regret(struct lbp_stepped *s, double wall_ns, double now_sum, do
 static void compare_speeds(struct lbp_stepped *s, int64_t now_ns)
 {
     double wall = (double)(now_ns - s->settled_ns), now_sum = 0, fast_sum = 0, low_sum = 0;
-    double rise = 1 - exp(-wall / RISE_NS);
+    /* what was seen in the beginning only is forgotten sooner */
+    double rise = 1 - exp(-wall / fmin(RISE_NS, (double)(now_ns - s->begun_ns) / 2 + 1));
 
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         const struct stepped_rank *r = &s->rank[i];
@@ -117,30 +118,32 @@ static void learn_move(struct lbp_stepped *s)
 }
 
 /*
- * Steps as they really took with these bounds, over so long a time that quotas and chance even out: did the last plan make
- * them longer, where it gave work to?  Then more work made that host slower, or the plan was wrong.
+ * What the slowest rank really computed in a step with these bounds, over so long a time that quotas and chance even out: did
+ * the last plan make it longer, where it gave work to?  Then more work made that host slower, or the plan was wrong.  Waits
+ * are left out: whatever else keeps the hosts busy is in them.
  */
-static void judge_steps(struct lbp_stepped *s, bool first, uint32_t slowest, double real,
+static void judge_steps(struct lbp_stepped *s, bool first, uint32_t slowest, double measured,
                         int64_t steps)
 {
     double jitter = 0;
 
-    s->held_ns += real * (double)steps;
+    s->held_ns += measured * (double)steps;
     s->held_steps += (double)steps;
     s->worse = false;
     if (s->held_ns > HELD_MAX_NS) {
         s->held_ns /= 2;
+        s->won_ns /= 2;
         s->held_steps /= 2;
     }
     for (uint32_t i = 0; i < s->config.nranks; i++)
         if (s->bound[i + 1] > s->bound[i])
             jitter = fmax(jitter, s->rank[i].filter.noise_ns);
+    s->chance = JITTER * jitter / fmax(s->held_ns, 1);
     if (s->judged || first || s->held_ns < HELD_MIN_NS || !(s->prev_real_ns > 0))
         return;
     s->judged = true;
-    s->worse =
-        s->held_ns / s->held_steps > s->prev_real_ns * (WORSE + JITTER * jitter / s->held_ns) &&
-        s->rank[slowest].now_work > s->rank[slowest].prev_work;
+    s->worse = s->held_ns / s->held_steps > s->prev_real_ns * (WORSE + s->chance) &&
+               s->rank[slowest].now_work > s->rank[slowest].prev_work;
 }
 
 void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
@@ -192,13 +195,14 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
     s->tried_ns = measured * s->stretch;
     s->without_ns = without * s->stretch;
     before *= s->stretch;
-    judge_steps(s, first, slowest, real, steps);
+    judge_steps(s, first, slowest, measured, steps);
     if (!first) {
         s->account_ns +=
             (double)steps * (s->without_ns - s->tried_ns) - (s->cost_ns - s->charged_ns);
         s->charged_ns = s->cost_ns;
         s->prev_expected_ns = before;
         s->brought_ns += (double)steps * (before - s->tried_ns);
+        s->won_ns += (double)steps * (before - s->tried_ns);
         s->promised_ns += (double)steps * (s->last_before_ns - s->last_after_ns);
     }
     if (s->config.pipelined > 0)
@@ -219,7 +223,8 @@ double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
     }
     if (s->undoing) /* before are the bounds that were found to be wrong */
         return 0;
-    if (s->prev_expected_ns < least) {
+    if (s->held_ns > HELD_MIN_NS && s->prev_expected_ns < least &&
+        s->won_ns < -(1 - BACK + s->chance) * s->held_ns) {
         memcpy(s->next, s->prev, size);
         return s->prev_expected_ns;
     }

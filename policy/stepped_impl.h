@@ -19,6 +19,7 @@ struct stepped_rank {
     struct lbp_filter filter;
     double work, wall, wait; /* since the last decision */
     int64_t steps;           /* the same */
+    int64_t filtering_ns;    /* elapsed in the filter's window that is not full */
     double now_work, prev_work,
         first_work; /* of a step, with the bounds now, before, and at first */
     double now_wall, prev_wall, first_wall; /* that it took */
@@ -64,6 +65,8 @@ struct lbp_stepped {
     double tried_ns;              /* real, as it compares with what is projected for other bounds */
     bool worse;                   /* the last plan made steps longer, where it gave work to */
     bool judged;                  /* it was judged whether it did */
+    double chance;                /* ratio by which quotas may lengthen steps in that time */
+    double won_ns;                /* in it, against the bounds before; estimate */
     double held_ns, held_steps;   /* with the present bounds; what is long ago counts less */
     double stretch;               /* of a pipeline: least of real / measured */
     double prev_expected_ns;      /* with the bounds before, at the present speeds; < 0: none yet */
