@@ -16,6 +16,7 @@
 #include "lbd/steer.h"
 
 #define RANK_PART 100 /* hosts with their reasons in one answer: 400 bytes each */
+#define SILENT_MAX 50 /* nodes without lbd that are named */
 #define MOST_BYTES ((size_t)LBW_LOCAL_TEXT_MAX - 4096)
 #define DIGITS 6 /* of a number: more than is measured */
 
@@ -94,7 +95,8 @@ static json_t *make_host(const struct lbd_host *h, int64_t now_ns)
     json_t *o;
 
     if (!h->reported)
-        return json_pack("{ss sb sn}", "host", h->name, "connected", h->connected, "age_s");
+        return json_pack("{ss sb sn ss}", "host", h->name, "connected", h->connected, "age_s",
+                         "slurm", lbd_slurm_state_name[h->slurm]);
     o = json_pack(
         "{ss sb sf ss sf sf sf sf sf sf sf sf sf sf sI sI sI}", "host", h->name, "connected",
         h->connected, "age_s", to_s(now_ns - h->at_ns), "model", r->model, "cpus", r->cpus, "index",
@@ -111,6 +113,7 @@ static json_t *make_host(const struct lbd_host *h, int64_t now_ns)
         json_object_set_new(o, "slow",
                             json_pack("{ss sf}", "kernel", lbd_kernels[r->slow_kernel].name,
                                       "ratio", r->slow_ratio));
+    json_object_set_new(o, "slurm", json_string(lbd_slurm_state_name[h->slurm]));
     json_object_set_new(o, "kernels", make_kernels(r));
     return o;
 }
@@ -165,6 +168,23 @@ static json_t *make_forecast(const struct lbd_view *v, const char *name, struct 
 }
 
 /* From the first-th on, as many as fit into one answer. */
+/* Nodes of Slurm whose lbd has never been heard of, as many as a person reads. */
+static json_t *make_silent(const struct lbd_view *v, const struct lbd_host *host, size_t nhost)
+{
+    json_t *list = json_array();
+    const struct lbd_slurmnode *node;
+    size_t n, k;
+
+    node = lbd_slurmnodes_list(v->slurm, &n);
+    for (size_t i = 0; i < n && json_array_size(list) < SILENT_MAX; i++) {
+        for (k = 0; k < nhost && strcmp(host[k].name, node[i].name) != 0; k++)
+            continue;
+        if (k == nhost)
+            json_array_append_new(list, json_string(node[i].name));
+    }
+    return list;
+}
+
 static json_t *make_hosts(const struct lbd_view *v, size_t first, struct lbx_error *err)
 {
     json_t *hosts, *o;
@@ -187,6 +207,8 @@ static json_t *make_hosts(const struct lbd_view *v, size_t first, struct lbx_err
     o = json_object();
     json_object_set_new(o, "hosts", hosts);
     json_object_set_new(o, "next", i < n ? json_integer((json_int_t)i) : json_null());
+    if (first == 0)
+        json_object_set_new(o, "without_lbd", make_silent(v, h, n));
     return o;
 }
 

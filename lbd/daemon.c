@@ -33,6 +33,7 @@ struct lbd {
     struct lbd_uplink *uplink;
     struct lbd_controller *controller;
     struct lbd_weights *weights;
+    struct lbd_slurmnodes *slurm;
     struct lbd_ranking ranking;
     struct lbd_local_server *server;
     struct lbd_serve *serve; /* NULL: nothing is served */
@@ -61,6 +62,7 @@ static struct lbd_view view_of(const struct lbd *d)
                              .uplink = d->uplink,
                              .controller = d->controller,
                              .weights = d->weights,
+                             .slurm = d->slurm,
                              .ranking = &d->ranking,
                              .server = d->server,
                              .started_wall_ns = d->started_wall_ns,
@@ -259,6 +261,7 @@ static void stop(struct lbd *d)
         lbd_controller_stop(d->controller);
     if (d->weights)
         lbd_weights_stop(d->weights);
+    lbd_slurmnodes_stop(d->slurm);
 }
 
 static void read_again(uv_work_t *work)
@@ -357,6 +360,14 @@ static void init_handles(struct lbd *d)
         uv_timer_start(&d->watchdog, on_watchdog, watchdog_ms, watchdog_ms);
 }
 
+static void on_slurm_list(void *data)
+{
+    struct lbd *d = data;
+
+    if (!d->stopping)
+        lbd_controller_slurm(d->controller, d->slurm);
+}
+
 static int start_roles(struct lbd *d, struct lbx_error *err)
 {
     const struct lbd_options *o = d->options;
@@ -373,6 +384,9 @@ static int start_roles(struct lbd *d, struct lbx_error *err)
         rc = lbd_weights_create(&d->loop, &weights, &d->weights);
         if (rc < 0)
             return lbx_error_set(err, rc, "node weights: %s", strerror(-rc));
+        rc = lbd_slurmnodes_create(&d->loop, o->slurm, on_slurm_list, d, &d->slurm);
+        if (rc < 0)
+            return lbx_error_set(err, rc, "list of Slurm's nodes: %s", strerror(-rc));
     }
     if (rc == 0 && !o->controller) {
         rc = lbd_uplink_create(&d->loop, &o->controller_at, o->host, &d->ranking, &d->uplink);
@@ -445,6 +459,7 @@ int lbd_daemon_run(const struct lbd_options *options, struct lbx_error *err)
     lbd_uplink_destroy(d.uplink);
     lbd_controller_destroy(d.controller);
     lbd_weights_destroy(d.weights);
+    lbd_slurmnodes_destroy(d.slurm);
     lbd_jobs_destroy(d.jobs);
     lbd_serve_destroy(d.serve);
     lbd_decisions_destroy(d.decisions);

@@ -43,6 +43,7 @@ liblbd_la_SOURCES = \
 	lbd/controller/running.c lbd/controller/running.h \
 	lbd/controller/session_impl.h lbd/controller/session_ready.c \
 	lbd/controller/sessions.c lbd/controller/sessions.h \
+	lbd/controller/slurmnodes.c lbd/controller/slurmnodes.h \
 	lbd/controller/store.c lbd/controller/store.h lbd/controller/store_impl.h \
 	lbd/controller/helper.c lbd/controller/helper.h \
 	lbd/controller/weights.c lbd/controller/weights.h \

@@ -30,6 +30,7 @@ struct lbd_view {
     const struct lbd_uplink *uplink;
     struct lbd_controller *controller;
     struct lbd_weights *weights; /* of Slurm's nodes */
+    const struct lbd_slurmnodes *slurm;
     const struct lbd_ranking *ranking;
     struct lbd_local_server *server;
     int64_t started_wall_ns;

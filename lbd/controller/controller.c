@@ -37,6 +37,7 @@ struct lbd_controller {
     int64_t sent_ns;  /* when the ranking was sent last */
     uint64_t dropped; /* of the store, as last seen */
     uint64_t reports;
+    const struct lbd_slurmnodes *slurm;
     struct lbd_finished finished;
     struct lbd_running running;
     struct lbd_decisions *decisions; /* borrowed; NULL: none are kept */
@@ -230,6 +231,21 @@ static void put_event(struct lbd_controller *c, uint32_t index, const char *what
         lbd_store_put_event(c->store, index, lbx_clock_wall_ns() / LBX_NS_PER_S, what, detail);
 }
 
+void lbd_controller_slurm(struct lbd_controller *c, const struct lbd_slurmnodes *nodes)
+{
+    c->slurm = nodes;
+    for (size_t i = 0; i < c->n; i++) {
+        enum lbd_slurm_state state = lbd_slurmnodes_state(nodes, c->host[i].name);
+
+        if (state == c->host[i].slurm)
+            continue;
+        if (c->host[i].slurm != LBD_SLURM_UNKNOWN || state != LBD_SLURM_UP)
+            put_event(c, (uint32_t)i, "slurm", lbd_slurm_state_name[state]);
+        c->host[i].slurm = state;
+        rank_soon(c);
+    }
+}
+
 uint32_t lbd_controller_join(struct lbd_controller *c, const char *name, const char *boot,
                              uint64_t instance)
 {
@@ -244,6 +260,7 @@ uint32_t lbd_controller_join(struct lbd_controller *c, const char *name, const c
         if (!h)
             return UINT32_MAX;
         snprintf(h->name, sizeof(h->name), "%s", name);
+        h->slurm = lbd_slurmnodes_state(c->slurm, name);
     }
     index = (uint32_t)(h - c->host);
     if (h->boot[0] && strcmp(h->boot, boot) != 0) {

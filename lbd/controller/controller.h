@@ -14,6 +14,7 @@
 #include "lbd/controller/finished.h"
 #include "lbd/controller/running.h"
 #include "lbd/controller/outlook.h"
+#include "lbd/controller/slurmnodes.h"
 #include "lbd/controller/store.h"
 #include "lbd/decisions.h"
 #include "lbd/ranking.h"
@@ -39,6 +40,7 @@ struct lbd_host {
     uint64_t last_ticket; /* the store's for it */
     bool reported;        /* report is valid */
     bool connected;
+    enum lbd_slurm_state slurm; /* drained, down and absent ones are not ranked */
     struct lbw_node_report report;
     int64_t at_ns; /* when the report was taken, our monotonic clock */
     int64_t at_s;  /* the same since 1970, no two reports alike */
@@ -66,6 +68,9 @@ void lbd_controller_destroy(struct lbd_controller *c); /* NULL is fine */
 
 /* New weights, retention, check of addresses; the rest is fixed from the start. */
 void lbd_controller_set(struct lbd_controller *c, const struct lbd_controller_settings *settings);
+
+/* Slurm's nodes are asked from here; borrowed, may be NULL.  Call it again when the list is new. */
+void lbd_controller_slurm(struct lbd_controller *c, const struct lbd_slurmnodes *nodes);
 
 /* The number of a host that has proved its name, made when it is new; UINT32_MAX: out of memory, or too many. */
 uint32_t lbd_controller_join(struct lbd_controller *c, const char *name, const char *boot,

@@ -36,7 +36,7 @@ int lbd_rank_hosts(struct lbd_host *host, size_t nhost, const struct lbp_index_w
     for (size_t i = 0; i < nhost && rc == 0; i++) {
         struct lbd_host *h = &host[i];
 
-        if (!h->reported || now_ns - h->at_ns > UNKNOWN_NS)
+        if (!h->reported || now_ns - h->at_ns > UNKNOWN_NS || h->slurm > LBD_SLURM_UP)
             continue;
         lbd_outlook_apply(h->outlook, &h->report, now_s, &h->prospect);
         h->index = index_of(weights, h);

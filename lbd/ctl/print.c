@@ -213,6 +213,8 @@ void lbd_print_hosts(FILE *f, const json_t *answer)
             "STATE", "CPUS", "HARDWARE", "SPEED", "CAPACITY", "INDEX", "LOAD", "USERS", "TASKS",
             "AGE/s");
     json_array_foreach(hosts, i, h) print_host(f, h, width);
+    json_array_foreach(json_object_get(answer, "without_lbd"), i, h) fprintf(
+        f, "%-*s  no lbd has reported from this node of Slurm's\n", width, json_string_value(h));
 }
 
 static void print_value(FILE *f, const char *name, const json_t *v)

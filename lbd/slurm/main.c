@@ -5,6 +5,7 @@
  *
  * Lines on standard input, each answered on standard output by lines and a last one, "." or "! reason":
  *   nodes                 -> NAME WEIGHT PARTITION[,PARTITION...]   for each node
+ *   states                -> NAME up|drained|down                   likewise
  *   weight N NAME[,...]   these nodes get that weight
  *   restore FILE          lines NAME WEIGHT: nodes whose weight is one of ours get theirs back, and the file is removed
  * It ends at the end of its input.
@@ -61,6 +62,30 @@ static int list_nodes(void)
     }
     slurm_free_node_info_msg(nodes);
     slurm_free_partition_info_msg(parts);
+    return 0;
+}
+
+/* Whether jobs may start there; a host that drains may still have some. */
+static const char *state_of(uint32_t state)
+{
+    uint32_t base = state & NODE_STATE_BASE;
+
+    if (base == NODE_STATE_DOWN || base == NODE_STATE_UNKNOWN || base == NODE_STATE_ERROR ||
+        base == NODE_STATE_FUTURE || (state & NODE_STATE_NO_RESPOND))
+        return "down";
+    return state & (NODE_STATE_DRAIN | NODE_STATE_FAIL) ? "drained" : "up";
+}
+
+static int list_states(void)
+{
+    node_info_msg_t *nodes = NULL;
+
+    if (slurm_load_node(0, &nodes, SHOW_ALL) != SLURM_SUCCESS)
+        return slurm_get_errno();
+    for (uint32_t i = 0; i < nodes->record_count; i++)
+        if (nodes->node_array[i].name)
+            printf("%s %s\n", nodes->node_array[i].name, state_of(nodes->node_array[i].node_state));
+    slurm_free_node_info_msg(nodes);
     return 0;
 }
 
@@ -129,6 +154,8 @@ static int obey(char *line)
     line[strcspn(line, "\n")] = '\0';
     if (strcmp(line, "nodes") == 0)
         return list_nodes();
+    if (strcmp(line, "states") == 0)
+        return list_states();
     if (strncmp(line, "restore ", 8) == 0)
         return restore(line + 8);
     if (strncmp(line, "weight ", 7) != 0)

@@ -31,8 +31,12 @@ speed_is() { compare "$(of_host "$1" core_speed) $2"; }                         
 cluster speed n1 0.4
 cluster speed n2 0.2
 printf 'probe { load_interval = 1s }\n' >"$dir/policy.conf"
-cluster lbd all start >/dev/null
+cluster lbd head start >/dev/null
+cluster lbd n1 start >/dev/null
 ok "the controller knows n1" within 60 of_host n1 core_speed
+without() { cluster head "$LB_BUILD/bin/lbctl" --json hosts | perl -MJSON::PP -e 'print join ",", @{decode_json(<STDIN>)->{without_lbd}}' | grep -qx "$1"; }
+ok "n2 is known to be Slurm's and to have no lbd" within 60 without n2
+cluster lbd n2 start >/dev/null
 ok "and n2" within 60 of_host n2 core_speed
 is "$(of_host n1 cpus) $(of_host n2 cpus)" "0.4 0.2" "their quotas are seen"
 ok "a core's speed is that of the hardware" compare "$(of_host n1 hardware) / $(of_host n2 hardware) > 0.7 && $(of_host n1 hardware) / $(of_host n2 hardware) < 1.4"
@@ -60,7 +64,11 @@ is "$(ctl --json policy show | pick "" index.task)" 2 "and in force"
 is "$(cluster on n1 "$LB_BUILD/bin/lbctl" --json probe --interval=500ms | pick "" load_interval_s)" 0.5 "n1 is sampled more often"
 cluster head scontrol update NodeName=n2 State=drain Reason=spider >/dev/null
 like "$(ctl hosts)" 'n2 .*drain.*spider' "a drained host is shown"
+ranked() { [ "$(ctl --json rank | perl -MJSON::PP -e 'print join " ", sort map { $_->{host} } @{decode_json(<STDIN>)->{hosts}}')" = "$1" ]; }
+ok "and is not ranked" within 60 ranked n1
+is "$(of_host n2 connected) $(of_host n2 slurm)" "true drained" "but its lbd goes on reporting"
 cluster head scontrol update NodeName=n2 State=resume >/dev/null
+ok "when it is back it is ranked again" within 60 ranked "n1 n2"
 is "$(ctl forecast nobody >/dev/null 2>&1 || echo $?)" 1 "an unknown host is refused"
 is "$(ctl forecast >/dev/null 2>&1 || echo $?)" 2 "and a missing one is misuse"
 
@@ -91,6 +99,17 @@ ok "an lbd on n2 that says it is n1 is refused" within 30 grep -q 'says that it 
 cluster on n2 kill "$(cat "$dir/shared/liar.pid")"
 wait $liar 2>/dev/null || true
 is "$(of_host n1 connected)" true "the real one stays connected"
+
+# --- a host that is no node of Slurm's
+# shellcheck disable=SC2016
+cluster head sh -c 'echo $$ >"$0"; exec "$@"' "$dir/shared/login.pid" "$LB_BUILD/sbin/lbd" --role=node \
+  --controller=127.0.0.1 --host=login --socket="$dir/shared/login.sock" --state="$dir/shared/login" \
+  --config="$dir/policy.conf" --metrics=off >"$dir/login.log" 2>&1 &
+login=$!
+ok "a host that Slurm does not have is known as such" within 60 of_host_is login slurm absent
+ok "and is not ranked" ranked "n1 n2"
+cluster head kill "$(cat "$dir/shared/login.pid")"
+wait $login 2>/dev/null || true
 
 # --- without the controller
 cluster lbd head kill >/dev/null
