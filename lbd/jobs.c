@@ -144,16 +144,36 @@ static size_t count_of(const struct lbd_jobs *j, uid_t uid)
     return n;
 }
 
+static void drop(struct job *job)
+{
+    job->dropped = true;
+    tell(job, true); /* when its balancer was killed: as far as was heard */
+    lbd_job_hide(job);
+}
+
+/* Of a user with many short jobs one that has ended makes room before its time.  Returns false: all of them run. */
+static bool drop_ended(struct lbd_jobs *j, uid_t uid)
+{
+    struct job *oldest = NULL;
+
+    for (struct job *job = j->first; job; job = job->next)
+        if (!job->dropped && job->final && job->uid == uid)
+            oldest = job; /* new ones are put first */
+    if (oldest)
+        drop(oldest);
+    return oldest != NULL;
+}
+
 static int take(struct lbd_jobs *j, uid_t uid, uint32_t jobid, uint32_t stepid, const json_t *o,
                 int64_t now_ns, struct lbx_error *err)
 {
     struct job *job = find(j, jobid, stepid);
 
-    if (!job && count_of(j, uid) >= LBD_JOBS_PER_USER_MAX)
+    if (!job && count_of(j, uid) >= LBD_JOBS_PER_USER_MAX && !drop_ended(j, uid)) {
         lbd_jobs_refused(j, LBD_JOBS_TOO_MANY);
-    if (!job && count_of(j, uid) >= LBD_JOBS_PER_USER_MAX)
         return lbx_error_set(err, -EDQUOT, "job figures: more than %d jobs of uid %u",
                              LBD_JOBS_PER_USER_MAX, (unsigned)uid);
+    }
     if (!job) {
         job = add(j, uid, jobid, stepid);
         if (!job)
@@ -240,9 +260,7 @@ void lbd_jobs_expire(struct lbd_jobs *j, uint64_t scrapes, int64_t now_ns)
         struct job *job = *at;
 
         if (!job->dropped && is_over(job, scrapes, now_ns)) {
-            job->dropped = true;
-            tell(job, true); /* when its balancer was killed: as far as was heard */
-            lbd_job_hide(job);
+            drop(job);
         }
         if (!job->dropped || job->looking) {
             at = &job->next;

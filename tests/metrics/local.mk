@@ -30,6 +30,12 @@ EXTRA_DIST += \
 	docs/images/dashboards/job.png \
 	docs/images/dashboards/policy.png \
 	docs/metrics.md \
+	docs/pictures/cluster.png \
+	docs/pictures/daemon.png \
+	docs/pictures/history.png \
+	docs/pictures/host.png \
+	docs/pictures/job.png \
+	docs/pictures/policy.png \
 	docs/runbooks/LbJobUnbalanced.md \
 	docs/runbooks/LbOverheadHigh.md \
 	docs/runbooks/LbdBenchmarkStale.md \

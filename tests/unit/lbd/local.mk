@@ -84,3 +84,8 @@ tests_unit_lbd_test_ctl_LDADD = liblbd.la $(CHECK_LIBS) $(JANSSON_LIBS) -lm
 
 check_SCRIPTS += tests/unit/lbd/completion.sh
 EXTRA_DIST += tests/unit/lbd/completion.sh
+
+check_PROGRAMS += tests/unit/lbd/test_jobs
+tests_unit_lbd_test_jobs_SOURCES = tests/unit/lbd/test_jobs.c tests/unit/lbd/run.h
+tests_unit_lbd_test_jobs_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(UV_CFLAGS)
+tests_unit_lbd_test_jobs_LDADD = liblbd.la $(UV_LIBS) $(CHECK_LIBS)
