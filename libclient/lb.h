@@ -12,8 +12,9 @@
  *     lb_finalize(ctx);
  *
  * Every rank of the job makes the same calls in the same order (they are collective), but
- * lb_loop_next, lb_loop_owned, lb_loop_owner and lb_loop_stats, which each rank calls as often as
- * it likes.
+ * lb_loop_next, lb_loop_next_block, lb_loop_owned, lb_loop_owner, lb_loop_neighbour, lb_loop_block
+ * and lb_loop_stats, which each rank calls as often as it likes.  In stepped and pipelined loops
+ * all ranks call lb_loop_exchange equally often.
  * Indices are global: iteration i and row i mean the same on every rank.  One thread of a rank uses
  * a context at a time.
  *
