@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "libclient/array.h"
 #include "libclient/incoming.h"
+#include "libclient/packed.h"
 #include "libclient/report.h"
 #include "libclient/step.h"
 
@@ -20,6 +21,7 @@ struct lbc_out {
     bool move;             /* else a collection's */
     struct lbw_done done;
     int64_t begun_ns;
+    void *packed; /* owned, NULL: none */
     size_t nspans;
     struct lbx_span span[LBC_TRANSFER_SPANS];
 };
@@ -63,11 +65,13 @@ static int start(struct lb_loop *l, int dest, struct lbc_header *h, size_t array
 {
     struct lb_ctx *ctx = l->ctx;
     struct lbc_out *out = calloc(1, sizeof(*out));
-    struct lbc_segment *segment = calloc(narrays * h->nspans + 1, sizeof(*segment));
+    struct lbc_segment *segment = calloc(narrays * h->nspans + 2, sizeof(*segment));
     size_t n;
-    int rc = -ENOMEM;
+    int rc = out && segment ? 0 : -ENOMEM;
 
-    if (out && segment) {
+    if (rc == 0 && l->pack.pack && h->kind == LBC_TRANSFER_MOVE)
+        rc = lbc_packed_make(l, h->span, h->nspans, &out->packed, &h->packed_bytes);
+    if (rc == 0) {
         h->magic = LBC_TRANSFER_MAGIC;
         h->loop = l->number;
         h->pass = l->pass;
@@ -82,11 +86,19 @@ static int start(struct lb_loop *l, int dest, struct lbc_header *h, size_t array
         for (size_t i = 0; i < h->nspans; i++)
             out->done.iterations += h->span[i].last - h->span[i].first;
         n = lbc_segments(l, array, narrays, h->span, h->nspans, segment, &out->done.bytes);
+        if (out->packed)
+            segment[n++] = (struct lbc_segment){out->packed, (size_t)h->packed_bytes};
+        out->done.bytes += h->packed_bytes;
         rc = ctx->transport->ops->send(ctx->transport, dest, h, lbc_header_bytes(h->nspans),
                                        segment, n, &out->send);
     }
     free(segment);
     if (rc < 0) {
+        if (out && out->packed &&
+            lbc_packed_take(l, h->span, h->nspans, out->packed, h->packed_bytes) < 0)
+            lbc_ctx_fail(ctx); /* cannot be: we made it ourselves */
+        if (out)
+            free(out->packed);
         free(out);
         return rc;
     }
@@ -211,6 +223,7 @@ static int test_outgoing(struct lb_ctx *ctx)
         *p = out->next;
         if (rc == 1)
             finish(out);
+        free(out->packed);
         free(out);
         if (rc < 0)
             return rc;

@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "libclient/exchange.h"
+#include "libclient/packed.h"
 #include "libclient/report.h"
 
 /* A transfer whose header is here. */
@@ -19,6 +20,7 @@ struct lbc_in {
     bool receiving; /* its rows: not before the loop is in the transfer's pass */
     bool received;  /* all is here; it waits for memory to be added */
     int64_t begun_ns, cpu_ns, bytes;
+    void *packed; /* owned, NULL: none */
 };
 
 size_t lbc_header_bytes(size_t n)
@@ -67,6 +69,9 @@ static bool fits_loop(const struct lb_loop *l, const struct lbc_header *h)
             return false;
         end = h->span[i].last;
     }
+    if (h->packed_bytes < 0 ||
+        (h->packed_bytes > 0) != (h->kind == LBC_TRANSFER_MOVE && l->pack.pack && h->nspans > 0))
+        return false;
     return h->kind == LBC_TRANSFER_MOVE || h->array < l->nrows;
 }
 
@@ -124,11 +129,18 @@ static int begin_receiving(struct lb_ctx *ctx, struct lbc_in *in, const struct l
 
     if (!fits_loop(l, &in->header))
         return -EIO;
-    segment = calloc(l->nrows * in->header.nspans + 1, sizeof(*segment));
-    if (!segment)
+    if (in->header.packed_bytes > 0 && !in->packed)
+        in->packed = malloc((size_t)in->header.packed_bytes);
+    segment = calloc(l->nrows * in->header.nspans + 2, sizeof(*segment));
+    if (!segment || (in->header.packed_bytes > 0 && !in->packed)) {
+        free(segment);
         return -ENOMEM;
+    }
     n = lbc_segments(l, all ? 0 : in->header.array, all ? l->nrows : 1, in->header.span,
                      in->header.nspans, segment, &in->bytes);
+    if (in->packed)
+        segment[n++] = (struct lbc_segment){in->packed, (size_t)in->header.packed_bytes};
+    in->bytes += in->header.packed_bytes;
     rc = ctx->transport->ops->recv(ctx->transport, in->recv, segment, n);
     free(segment);
     if (rc == 0)
@@ -136,7 +148,7 @@ static int begin_receiving(struct lb_ctx *ctx, struct lbc_in *in, const struct l
     return rc;
 }
 
-/* All of it is here: from now on the iterations are ours.  Returns 0 or -ENOMEM (call again). */
+/* All of it is here: from now on the iterations are ours.  Returns 0, -ENOMEM (call again), or -EIO. */
 static int add(struct lbc_in *in, struct lb_loop *l, int64_t now_ns)
 {
     const struct lbc_header *h = &in->header;
@@ -150,6 +162,8 @@ static int add(struct lbc_in *in, struct lb_loop *l, int64_t now_ns)
     }
     if (lbc_loop_reserve(l, h->nspans) < 0)
         return -ENOMEM;
+    if (in->packed && lbc_packed_take(l, h->span, h->nspans, in->packed, h->packed_bytes) < 0)
+        return -EIO;
     for (size_t i = 0; i < h->nspans && rc == 0; i++) { /* cannot fail: there is room */
         rc = lbx_spanset_add(&l->owned, h->span[i].first, h->span[i].last);
         if (rc == 0)
@@ -191,7 +205,8 @@ static int go_on(struct lb_ctx *ctx, struct lbc_in *in)
     in->cpu_ns += lbx_clock_thread_cpu_ns() - cpu_ns;
     if (rc < 0)
         return -EIO;
-    return in->received && add(in, l, lbx_clock_mono_ns()) == 0;
+    rc = in->received ? add(in, l, lbx_clock_mono_ns()) : -ENOMEM;
+    return rc == 0 ? 1 : rc == -ENOMEM ? 0 : rc;
 }
 
 int lbc_incoming_poll(struct lb_ctx *ctx, int64_t now_ns)
@@ -207,6 +222,7 @@ int lbc_incoming_poll(struct lb_ctx *ctx, int64_t now_ns)
         rc = go_on(ctx, in);
         if (rc == 1) {
             *p = in->next;
+            free(in->packed);
             free(in);
             rc = 0;
         } else {
@@ -245,6 +261,8 @@ void lbc_incoming_drop(struct lb_ctx *ctx, const struct lb_loop *l)
         *p = in->next;
         if (in->recv && !in->receiving) /* rows on their way into memory keep their requests */
             ctx->transport->ops->recv_drop(ctx->transport, in->recv);
+        if (!in->receiving)
+            free(in->packed);
         free(in);
     }
 }

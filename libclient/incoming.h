@@ -10,7 +10,7 @@
 #include "libclient/loop.h"
 
 #define LBC_TRANSFER_SPANS 32
-#define LBC_TRANSFER_MAGIC 0x6c627431U
+#define LBC_TRANSFER_MAGIC 0x6c627432U
 
 enum lbc_transfer_kind {
     LBC_TRANSFER_MOVE = 1,    /* iterations change their owner */
@@ -25,6 +25,7 @@ struct lbc_header {
     uint64_t epoch;
     uint32_t sequence, array, last; /* COLLECT: which collection, whose rows, the source's last */
     uint32_t zero;
+    int64_t packed_bytes; /* behind the rows; 0: nothing is packed */
     struct lbx_span span[LBC_TRANSFER_SPANS];
 };
 

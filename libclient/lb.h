@@ -105,6 +105,35 @@ lb_loop *lb_loop_open(lb_ctx *ctx, const char *name, int64_t n);
 int lb_loop_array(lb_loop *l, void *base, size_t row_bytes);
 
 /*
+ * Data that belongs to iterations and is not rows: of a length of its own for each, or in many
+ * pieces, such as the list of a cell's particles.  Callbacks bring it to and fro.  They are called
+ * within lb_loop_next, in any order of iterations, and call nothing of lb.h.
+ */
+struct lb_pack {
+    size_t struct_bytes; /* sizeof(struct lb_pack) */
+    void *arg;           /* handed to the callbacks */
+
+    /* How many bytes iteration i's data takes when packed; 0 is fine. */
+    size_t (*bytes)(void *arg, int64_t i);
+
+    /* Write so many bytes to `to`, aligned to 16, and forget the data here: it goes away. */
+    void (*pack)(void *arg, int64_t i, void *to);
+
+    /* Iteration i's data comes; from[in] [bytes], aligned to 16, borrowed for the call. */
+    void (*unpack)(void *arg, int64_t i, const void *from, size_t bytes);
+};
+
+/*
+ * Let packed data travel with the iterations, beside the rows of arrays if there are any.
+ * Collective; call it before the first lb_loop_next.  lb_loop_collect does not bring it.
+ *
+ * pack[in]  copied
+ *
+ * Returns 0, -EINVAL, -EBUSY (the loop has started), -ENOTSUP (a stepped or pipelined loop).
+ */
+int lb_loop_pack(lb_loop *l, const struct lb_pack *pack);
+
+/*
  * The next iterations of this pass for this rank: [first, last), last > first.
  *
  * Returns 1 with a chunk; 0 when the pass is over: every iteration was handed to exactly one rank.

@@ -22,6 +22,7 @@ libclient_la_SOURCES = \
 	libclient/loop.c libclient/loop.h \
 	libclient/meet.c libclient/meet.h \
 	libclient/mpi_find.c libclient/mpi_find.h \
+	libclient/packed.c libclient/packed.h \
 	libclient/pass.c libclient/pass.h \
 	libclient/pmix.c libclient/pmix.h \
 	libclient/report.c libclient/report.h \

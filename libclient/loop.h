@@ -52,6 +52,7 @@ struct lb_loop {
     size_t nrows;
     int64_t row_bytes; /* of all arrays together */
 
+    struct lb_pack pack;   /* pack.pack is NULL: there is nothing to pack */
     struct lbc_step *step; /* owned; NULL: a DOALL loop */
 
     enum lbc_state state;

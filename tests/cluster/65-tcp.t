@@ -3,7 +3,7 @@
 # A program without MPI: its ranks find each other through PMIx, its rows go over TCP, and its result is the serial one's,
 # with a slow host, without a balancer, and when the balancer or a link goes away.
 . "$(dirname "$0")/../lib/tap.sh"
-need_build examples/pure lb-balancer slurm_plugin/.libs/lb.so
+need_build examples/pure examples/particles lb-balancer slurm_plugin/.libs/lb.so
 export LB_CLUSTER_LBD=no
 need_cluster 4
 # shellcheck source=/dev/null
@@ -35,6 +35,16 @@ like "$(cat "$tap_tmp/job")" 'lb: .*moves=[1-9]' "rows have moved"
 job --lb=auto -N4 -n8 --overcommit -- "$pure" 5000
 ok "two ranks a host end well" job_end
 ok "with the serial result" same
+
+# --- data that is not rows
+particles=$LB_BUILD/examples/particles
+whole=$serial
+serial=$("$particles" --serial 3000 20)
+job --lb=auto -N4 -n4 -- "$particles" 3000 20
+ok "lists that travel with their cells: ends well" job_end
+ok "with the serial result" same
+like "$(cat "$tap_tmp/job")" 'moved_cells=[1-9]' "cells have moved"
+serial=$whole
 
 job --lb="auto,trace=$trace" -N4 -n4 -- "$pure" 8000
 serial=$("$pure" --serial 8000)

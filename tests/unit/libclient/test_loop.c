@@ -43,6 +43,55 @@ START_TEST(test_blocks)
 }
 END_TEST
 
+static size_t no_bytes(void *arg, int64_t i)
+{
+    (void)arg;
+    (void)i;
+    return 0;
+}
+
+static void pack_nothing(void *arg, int64_t i, void *to)
+{
+    (void)arg;
+    (void)i;
+    (void)to;
+}
+
+static void unpack_nothing(void *arg, int64_t i, const void *from, size_t bytes)
+{
+    (void)arg;
+    (void)i;
+    (void)from;
+    (void)bytes;
+}
+
+/* What cannot be is refused, and changes nothing; packing is settled before a loop starts. */
+START_TEST(test_pack)
+{
+    const struct lb_pack good = {sizeof(good), NULL, no_bytes, pack_nothing, unpack_nothing};
+    struct lb_pack bad[4] = {good, good, good, good};
+    lb_loop *l = lb_loop_open(NULL, "pack", 2);
+    int64_t first, last;
+
+    bad[0].struct_bytes = sizeof(good) - 1;
+    bad[1].bytes = NULL;
+    bad[2].pack = NULL;
+    bad[3].unpack = NULL;
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(lb_loop_pack(l, &bad[i]), -EINVAL);
+    ck_assert_int_eq(lb_loop_pack(l, NULL), -EINVAL);
+    ck_assert_int_eq(lb_loop_pack(NULL, &good), -EINVAL);
+    ck_assert_int_eq(lb_loop_pack(l, &good), 0);
+    ck_assert_int_eq(lb_loop_next(l, &first, &last), 1);
+    ck_assert_int_eq(lb_loop_pack(l, &good), -EBUSY);
+    lb_loop_close(l);
+    l = lb_loop_open(NULL, "stepped", 2);
+    ck_assert_int_eq(lb_loop_stepped(l, 1), 0);
+    ck_assert_int_eq(lb_loop_pack(l, &good), -ENOTSUP);
+    lb_loop_close(l);
+}
+END_TEST
+
 /* Without a context everything works as a single rank. */
 START_TEST(test_no_context)
 {
@@ -221,6 +270,7 @@ int main(void)
 
     tcase_add_loop_test(tc, test_blocks, 0, 4);
     tcase_add_test(tc, test_no_context);
+    tcase_add_test(tc, test_pack);
     tcase_add_test(tc, test_array_errors);
     tcase_add_test(tc, test_stats_sizes);
     tcase_add_test(tc, test_arrays);
