@@ -53,6 +53,7 @@ with HACKING.md 'See `policy/nothing.h`.' && planted file policy/nothing.h && ba
 with HACKING.md 'See `build/examples/nothing`.' && planted file build/examples/nothing && back
 with docs/architecture.md 'See `nowhere/file.c`.' && planted file nowhere/file.c && back
 with docs/architecture.md '[here](nothing.md)' && planted file nothing.md && back
+with docs/schema.md 's/load_balance/balance_load/' && planted schema 'docs/schema.md' && back
 with README.md 'Type `./run nothing`.' && planted command nothing && back
 with README.md 'Type `./run bench nothing`.' && planted command nothing && back
 with HACKING.md 'Type `./run test check nothing`.' && planted command nothing && back
