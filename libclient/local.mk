@@ -49,3 +49,6 @@ liblb_mpi_la_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
 liblb_mpi_la_LIBADD = $(MPI_LIBS)
 liblb_mpi_la_LDFLAGS = $(LB_LDFLAGS) -version-info $(LB_LT_VERSION) \
 	-Wl,--version-script=$(top_srcdir)/libclient/mpi/lb_mpi.map
+
+# The Fortran module is installed as its source: compiled ones belong to one compiler.
+dist_pkgdata_DATA = libclient/fortran/slurm_lb.f90

@@ -8,3 +8,6 @@ tests_unit_examples_test_cplusplus_CXXFLAGS = -std=gnu++11 -Wall -Wextra -Wold-s
 tests_unit_examples_test_cplusplus_LDFLAGS = $(EX_LINK)
 tests_unit_examples_test_cplusplus_LDADD = liblb.la
 EXTRA_DIST += tests/cluster/30-examples.t
+
+check_SCRIPTS += tests/unit/examples/fortran.sh
+EXTRA_DIST += tests/unit/examples/fortran.sh examples/roots.f90
