@@ -40,7 +40,7 @@ static const struct lbp_key_info keys[KEYS] = {
     [KEY_PERIOD] = {"period", "s", "time between balancing decisions",
                     "from the cost of talking and moving and the noise of the speeds"},
     [KEY_THRESHOLD] = {"threshold", "ratio", "least projected gain in time that moves work",
-                       "0.1, falling while a smaller gain lasts"},
+                       "0.1 (stepped loops: 0.04), falling while a smaller gain lasts"},
     [KEY_FILTER] = {"filter", "ratio", "weight of history in a rank's speed",
                     "by direction and duration of the trend"},
     [KEY_CHUNK] = {"chunk", "s", "time of one chunk handed to the program",
