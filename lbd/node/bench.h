@@ -19,9 +19,10 @@
 #define LBD_BENCH_MOST_NS INT64_C(100000000)
 
 struct lbd_bench_kernel_result {
-    double ops_hz;               /* per CPU second, median of the repetitions */
-    double dispersion_ratio;     /* (largest - smallest) / median */
-    double all_ops_hz;           /* per CPU second of one core, summed over all cores at work */
+    double ops_hz;           /* per CPU second, median of the repetitions */
+    double dispersion_ratio; /* (largest - smallest) / median */
+    double
+        all_ops_hz; /* per CPU second of one core, summed over all cores at work; 0 not to be had */
     double all_dispersion_ratio; /* likewise */
 };
 

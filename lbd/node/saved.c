@@ -65,7 +65,8 @@ static bool is_good(const struct lbd_bench_result *r)
                 r->wall_ns > 0 && r->ncpus > 0;
 
     for (int i = 0; i < LBD_KERNELS; i++)
-        good = good && is_positive(r->kernel[i].ops_hz) && is_positive(r->kernel[i].all_ops_hz) &&
+        good = good && is_positive(r->kernel[i].ops_hz) &&
+               (r->kernel[i].all_ops_hz == 0 || is_positive(r->kernel[i].all_ops_hz)) &&
                is_ratio(r->kernel[i].dispersion_ratio) &&
                is_ratio(r->kernel[i].all_dispersion_ratio);
     return good;

@@ -134,9 +134,23 @@ lane_tree() {
   done
 }
 
+# What git has and the distribution has not; out of a clone nothing is known.
+lane_left_out() {
+  local tarball
+  [ -e "$top/.git" ] && command -v git >/dev/null || return 0
+  tarball=$(find "$build" -maxdepth 1 -name 'slurm-lb-*.tar.gz')
+  comm -23 <(git -C "$top" ls-files | sort) <(tar -tzf "$tarball" | sed 's|^[^/]*/||' | sort)
+}
+
 lane_distcheck() {
+  local left_out
   build_main || { lane_fail; return; }
   if step "distcheck" "$build/log/distcheck.log" make -C "$build" -j"$build_jobs" distcheck; then lane_pass; else lane_fail; fi
+  left_out=$(lane_left_out)
+  if [ -z "$left_out" ]; then lane_pass; else
+    lane_fail
+    printf '  not in the distribution: %s\n' $left_out
+  fi
 }
 
 lanes_main() { # [LANE...]
