@@ -25,7 +25,7 @@ bench_memory_plain_LDADD = $(MPI_LIBS)
 EXTRA_DIST += bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory bench/placement
 EXTRA_DIST += bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory bench/metrics
 EXTRA_DIST += bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory bench/placement \
-	bench/grain bench/oscillate
+	bench/grain bench/oscillate bench/reaction
 EXTRA_DIST += bench/figures bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory
 
 # The forecasts of policy/ on recorded load.

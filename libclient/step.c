@@ -99,7 +99,8 @@ void lbc_step_fini(struct lb_loop *l)
     l->step = NULL;
     lbc_layout_destroy(l, s->layout);
     lbc_layout_destroy(l, s->next);
-    if (!l->ctx || !l->ctx->failed) /* the votes may still be written to after a failure */
+    if (!l->ctx || !l->ctx->failed ||
+        !l->ctx->transport) /* votes may be written to after it failed */
         free(s);
 }
 

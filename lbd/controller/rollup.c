@@ -29,7 +29,8 @@ int64_t lbd_rollup_done_s(const struct lbd_rollup *r)
 
 static void begin_at(struct lbd_rollup *r, int64_t at_s)
 {
-    memset(r->sum, 0, r->nsum * sizeof(*r->sum));
+    if (r->nsum)
+        memset(r->sum, 0, r->nsum * sizeof(*r->sum));
     r->next_key = (at_s > 0 ? at_s : 0) << HOST_BITS;
     r->slot_s = -1;
     r->begun = true;

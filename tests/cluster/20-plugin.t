@@ -224,11 +224,11 @@ lives_with_step() { # NAME: of the balancer that the plugin starts now
 
   run_long --lb -w n1
   disown "$step_srun"
+  stepd=$(ps -o ppid= -p "$balancer" | tr -d ' ')
+  ok "$1: (its step has a task)" await pgrep -P "$stepd" -x sleep
+  tasks=$(pgrep -P "$stepd" -x sleep)
   # shellcheck disable=SC2046
   kill -9 "$step_srun" $(below "$step_srun") # an srun that dies tells nobody
-  stepd=$(ps -o ppid= -p "$balancer" | tr -d ' ')
-  tasks=$(pgrep -P "$stepd" -x sleep)
-  ok "$1: (its step has a task)" [ -n "$tasks" ]
   kill -9 "$stepd"
   ok "$1, slurmstepd killed: it is gone within 2 s" within_2s no_balancer
   ok "$1, slurmstepd killed: its folder too" within_2s no_folder

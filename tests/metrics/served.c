@@ -141,7 +141,7 @@ int main(int argc, char **argv)
     bool host = argc >= 4 && strcmp(argv[1], "host") == 0;
     uv_timer_t told, churn, exposed;
     struct lbx_error err = {0};
-    struct lbd_http *http;
+    struct lbd_http *http = NULL;
     uint64_t churn_ms = argc > 4 ? strtoul(argv[4], NULL, 10) : 0;
     uv_poll_t input;
 

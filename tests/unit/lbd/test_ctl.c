@@ -138,8 +138,7 @@ START_TEST(strange_answers_are_survived)
 {
     static const char *const strange[] = {
         "{}", "{\"columns\":3,\"rows\":[]}", "{\"columns\":[\"at\",\"busy_cpus\"],\"rows\":5}",
-        "{\"columns\":[\"at\",\"busy_cpus\"],\"rows\":[1,[],[\"x\"],{\"a\":1},null,[1e300,-1e300]]"
-        "}",
+        "{\"columns\":[\"at\",\"busy_cpus\"],\"rows\":[1,[],[\"x\"],{\"a\":1},null,[1e300,-9]]}",
         "{\"columns\":[null,1,\"busy_cpus\",\"at\"],\"rows\":[[1,2,3,4]],\"resolution_s\":-5}"};
     struct lbd_history_wish w = {
         .host = "n1", .of = "busy_cpus", .from_s = 0, .to_s = 100, .columns = 30, .braille = true};

@@ -64,7 +64,7 @@ static int settle(int64_t now_s)
 static double mean_of(int h, enum lbd_resolution resolution, int64_t at_s, int64_t *ret_reports)
 {
     struct lbd_db_point p;
-    char name[8];
+    char name[16];
     size_t n = 0;
 
     snprintf(name, sizeof(name), "n%d", h);
