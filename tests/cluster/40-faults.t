@@ -103,6 +103,20 @@ like "$port" '^[0-9]+$' "the balancer listens"
 address=$(cluster on n1 sh -c "ip -4 -o addr show eth0 | sed 's/.*inet \([0-9.]*\).*/\1/'")
 got=$(cluster on n2 timeout 10 bash -c "exec 3<>/dev/tcp/$address/$port; head -c 3000 /dev/zero >&3; wc -c <&3" 2>/dev/null || true)
 ok "a stranger is told 40 bytes at the most, and cut off" test "${got:-0}" -le 40
+
+# another user of the cluster, on the balancer's own host
+other=$(cluster user -u lbother id -u)
+as_other() { cluster on n1 setpriv --reuid "$other" --regid "$other" --clear-groups -- "$@"; }
+is "$(as_other id -u)" "$other" "(another user is on that host)"
+ok "(the balancer has its folder)" cluster on n1 sh -c 'ls /tmp/slurm-lb.*/balancer.sock'
+# shellcheck disable=SC2016
+not_ok "another user cannot look into its folder" as_other sh -c 'ls /tmp/slurm-lb.*/'
+not_ok "nor write there" as_other sh -c 'cd /tmp/slurm-lb.* && touch here'
+not_ok "nor read its environment" as_other cat "/proc/$pid/environ"
+not_ok "nor its memory" as_other head -c 1 "/proc/$pid/maps"
+not_ok "nor signal it" as_other sh -c "kill -TERM $pid"
+got=$(as_other timeout 10 bash -c "exec 3<>/dev/tcp/$address/$port; head -c 3000 /dev/urandom >&3; wc -c <&3" 2>/dev/null || true)
+ok "at its port another user is told 40 bytes at the most, and cut off" test "${got:-0}" -le 40
 ok "the job ends well beside a stranger" job_end
 ok "complete beside a stranger" complete
 
