@@ -77,7 +77,7 @@ def jobs():
                query(f'max by (jobid, stepid, username, partition, policy) (lb_job_info{{{C}}})', '', table=True),
                query(f'max by (jobid, stepid) (lb_job_nodes{{{C}}})', '', table=True),
                query(f'max by (jobid, stepid) (lb_job_parallel_efficiency_ratio{{{C}}})', '', table=True),
-               query(f'max by (jobid, stepid) (jobid_stepid:lb_overhead:ratio5m{{{C}}})', '', table=True),
+               query(f'max by (jobid, stepid) (jobid_stepid:lb_overhead:ratio5m{{{C}}}) and on (jobid, stepid) lb_job_info{{{C}}}', '', table=True),
                query(f'''topk by (jobid, stepid) (1, (sum by (jobid, stepid, reason) (increase(lb_job_redistributions_skipped_total{{{C}}}[15m]))
                      or sum by (jobid, stepid, reason) (increase(lb_job_redistributions_total{{{C}}}[15m]))) > 0)
                      and on (jobid, stepid) lb_job_info{{{C}}}''', '', table=True)],
