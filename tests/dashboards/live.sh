@@ -89,6 +89,8 @@ live_ended() { live_until 180 live_sees "sum(lbd_jobs_finished_total) >= $1 and 
 
 # Two lines of jobs, one after the other in each; the load on n1 comes and goes.
 live_jobs() {
+  # while there are idle hosts to choose from
+  live_job 2 auto,hosts 500 even >"$live_dir/jobs0.log" 2>&1 </dev/null || true
   (
     trap 'kill $(jobs -p) 2>/dev/null; exit' TERM INT
     while :; do
