@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "examples/aid.h"
 
@@ -152,6 +153,7 @@ static void add_up(lb_ctx *ctx, const lb_loop *l, int32_t *count, const struct o
     struct lb_stats stats = {.struct_bytes = sizeof stats};
     int64_t numbers[6] = {0}, sums[6] = {0}, missing = 0, duplicated = 0;
     double began_s, ended_s, cpu_s, library_s;
+    char host[64] = "";
 
     if (lb_loop_stats(l, &stats) != 0)
         memset(&stats, 0, sizeof stats);
@@ -169,16 +171,19 @@ static void add_up(lb_ctx *ctx, const lb_loop *l, int32_t *count, const struct o
     MPI_Reduce(&stats.library_s, &library_s, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (lb_rank(ctx) != 0)
         return;
+    if (gethostname(host, sizeof(host) - 1) < 0)
+        strcpy(host, "?");
     for (int64_t i = 0; all && i < iterations; i++) {
         missing += all[i] < passes ? passes - all[i] : 0;
         duplicated += all[i] > passes ? all[i] - passes : 0;
     }
     printf("cpuloop wall_s=%.4f cpu_s=%.4f work_s=%.4f began_s=%.4f ended_s=%.4f missing=%" PRId64
            " duplicated=%" PRId64 " corrupt=%" PRId64 " moves=%" PRId64 " moved_iterations=%" PRId64
-           " moved_bytes=%" PRId64 " hooks=%" PRId64 " library_s=%.4f balanced_ranks=%" PRId64 "\n",
+           " moved_bytes=%" PRId64 " hooks=%" PRId64 " library_s=%.4f balanced_ranks=%" PRId64
+           " rank0_host=%s\n",
            ended_s - began_s, cpu_s, (double)iterations * ms * 1e-3 * (double)passes, began_s,
            ended_s, all ? missing : -1, all ? duplicated : -1, sums[0], sums[1], sums[2], sums[3],
-           sums[4], library_s, sums[5]);
+           sums[4], library_s, sums[5], host);
     free(all);
 }
 

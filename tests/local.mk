@@ -1,7 +1,7 @@
 # Checks of the tree itself, each tested on planted offences.
 check_SCRIPTS += tests/arrows/test.sh tests/style/test.sh
 EXTRA_DIST += tests/arrows/allowed tests/arrows/check tests/arrows/test.sh tests/style/check tests/style/test.sh
-EXTRA_DIST += tests/valgrind
+EXTRA_DIST += tests/valgrind tests/valgrind.supp
 
 # Debian packages are made of the distribution.
 EXTRA_DIST += packaging/policy.conf debian/changelog debian/control debian/copyright debian/liblb-dev.install debian/liblb0.install \
