@@ -126,7 +126,18 @@ void end_step(void)
 
 void assert_no_child(void)
 {
-    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+    pid_t pid = waitpid(-1, NULL, WNOHANG);
+    bool late = pid == 0;
+
+    /* On a machine that is busy one that was killed may outlive the plugin's deadline; none lives on, and none that was dead
+     * by then is left. */
+    for (int i = 0; pid == 0 && i < 1000; i++) {
+        usleep(10000);
+        pid = waitpid(-1, NULL, WNOHANG);
+    }
+    if (late && pid > 0)
+        pid = waitpid(-1, NULL, WNOHANG);
+    ck_assert_int_eq(pid, -1);
     ck_assert_int_eq(errno, ECHILD);
 }
 
