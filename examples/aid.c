@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,19 @@ uint64_t ex_checksum(uint64_t sum, const void *data, size_t bytes)
     return sum;
 }
 
+void ex_random_row(double *row, int64_t n, uint64_t seed)
+{
+    uint64_t x = seed;
+
+    for (int64_t j = 0; j < n; j++) {
+        uint64_t z = x += UINT64_C(0x9e3779b97f4a7c15);
+
+        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+        row[j] = (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+    }
+}
+
 static double clock_s(clockid_t id)
 {
     struct timespec t;
@@ -206,4 +220,26 @@ void ex_report(const lb_loop *l, double began_s, double ended_s)
     if (all)
         print_lines(all, size);
     free(all);
+}
+
+void ex_collect(lb_loop *l, void *base, const char *program)
+{
+    if (lb_loop_collect(l, base, 0) == 0)
+        return;
+    fprintf(stderr, "%s: the rows could not be brought together\n", program);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+int ex_result(const lb_ctx *ctx, uint64_t sum, int check, uint64_t (*right)(void))
+{
+    bool same;
+
+    if (lb_rank(ctx) != 0)
+        return 0;
+    printf("checksum=%016" PRIx64 "\n", sum);
+    if (!check)
+        return 0;
+    same = right() == sum;
+    printf("identical=%s\n", same ? "yes" : "no");
+    return !same;
 }

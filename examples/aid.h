@@ -33,6 +33,9 @@ void ex_options(int argc, char **argv, const char *purpose, const struct ex_opti
 #define EX_CHECKSUM_INIT UINT64_C(0xcbf29ce484222325)
 uint64_t ex_checksum(uint64_t sum, const void *data, size_t bytes);
 
+/* Numbers in [0, 1) that depend on seed alone. */
+void ex_random_row(double *row, int64_t n, uint64_t seed);
+
 double ex_now_s(void);        /* CLOCK_REALTIME: comparable between hosts that keep the same time */
 double ex_thread_cpu_s(void); /* CPU time of this thread */
 
@@ -62,5 +65,14 @@ enum ex_progress_mode ex_progress_mode_of(const char *text);
  * began_s, ended_s[in]  ex_now_s() of this rank before and after the pass
  */
 void ex_report(const lb_loop *l, double began_s, double ended_s);
+
+/* Bring the rows of base together on rank 0, or end all ranks. */
+void ex_collect(lb_loop *l, void *base, const char *program);
+
+/*
+ * Rank 0 prints the checksum, and when it is to be checked whether it is that of right().
+ * Returns the program's exit status: 1 when it is not.
+ */
+int ex_result(const lb_ctx *ctx, uint64_t sum, int check, uint64_t (*right)(void));
 
 #endif

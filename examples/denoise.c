@@ -299,10 +299,7 @@ static uint64_t run_balanced(lb_ctx *ctx)
     if (report)
         ex_report(l, began_s, ex_now_s());
     ex_progress_end(p);
-    if (lb_loop_collect(l, result, 0) != 0) {
-        fprintf(stderr, "denoise: the rows could not be brought together\n");
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    ex_collect(l, result, "denoise");
     if (lb_rank(ctx) == 0)
         sum = finish(result);
     lb_loop_close(l);
@@ -337,7 +334,7 @@ int main(int argc, char **argv)
 {
     struct ex_picture p = {0, 0, NULL};
     lb_ctx *ctx = NULL;
-    uint64_t sum, right;
+    uint64_t sum;
     int status = 0, plain;
 
     ex_options(argc, argv, "non-local-means denoising of a photograph, balanced over the ranks",
@@ -362,13 +359,7 @@ int main(int argc, char **argv)
         run_estimate();
     } else {
         sum = plain ? run_serial() : run_balanced(ctx);
-        if (lb_rank(ctx) == 0)
-            printf("checksum=%016" PRIx64 "\n", sum);
-        if (check && !plain && lb_rank(ctx) == 0) {
-            right = run_serial();
-            printf("identical=%s\n", right == sum ? "yes" : "no");
-            status = right != sum;
-        }
+        status = ex_result(ctx, sum, check && !plain, run_serial);
     }
     free(noisy.rgb);
     if (!plain) {

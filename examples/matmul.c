@@ -18,6 +18,7 @@ static int64_t n = 1000, work = 1;
 static int64_t seed = 1;
 static int serial, check, report;
 static const char *progress = "none";
+static double *b; /* whole on every rank */
 
 static const struct ex_option options[] = {
     {"n", EX_INT, &n, 0, 20000, "rows and columns"},
@@ -37,22 +38,18 @@ static void fill_row(double *row, int which, int64_t i)
     uint64_t x = (uint64_t)seed * 2 + (uint64_t)which;
 
     x = (x ^ (uint64_t)i) * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0x632be59bd9b4e019);
-    for (int64_t j = 0; j < n; j++) {
-        uint64_t z = x += UINT64_C(0x9e3779b97f4a7c15);
-
-        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-        row[j] = (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1.0;
-    }
+    ex_random_row(row, n, x);
+    for (int64_t j = 0; j < n; j++)
+        row[j] = 2 * row[j] - 1;
 }
 
-static void multiply_row(double *restrict c, const double *restrict a, const double *restrict b)
+static void multiply_row(double *restrict c, const double *restrict a, const double *restrict whole)
 {
     for (int64_t w = 0; w < work; w++) {
         memset(c, 0, (size_t)n * sizeof *c);
         for (int64_t k = 0; k < n; k++)
             for (int64_t j = 0; j < n; j++)
-                c[j] += a[k] * b[k * n + j];
+                c[j] += a[k] * whole[k * n + j];
     }
 }
 
@@ -67,16 +64,14 @@ static double *new_matrix(void)
     return m;
 }
 
-static double *new_b(void)
+static void make_b(void)
 {
-    double *b = new_matrix();
-
+    b = new_matrix();
     for (int64_t i = 0; i < n; i++)
         fill_row(b + i * n, 1, i);
-    return b;
 }
 
-static uint64_t run_serial(const double *b)
+static uint64_t run_serial(void)
 {
     struct ex_progress *p =
         serial ? ex_progress_begin(ex_progress_mode_of(progress), "matmul", n) : NULL;
@@ -95,7 +90,7 @@ static uint64_t run_serial(const double *b)
     return sum;
 }
 
-static uint64_t run_balanced(lb_ctx *ctx, const double *b)
+static uint64_t run_balanced(lb_ctx *ctx)
 {
     const size_t row_bytes = (size_t)n * sizeof(double);
     double *a = lb_array_alloc(ctx, n, row_bytes), *c = lb_array_alloc(ctx, n, row_bytes);
@@ -127,10 +122,7 @@ static uint64_t run_balanced(lb_ctx *ctx, const double *b)
         ex_report(l, began_s, ex_now_s());
     ex_progress_end(p);
 
-    if (lb_loop_collect(l, c, 0) != 0) {
-        fprintf(stderr, "matmul: the rows of C could not be brought together\n");
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    ex_collect(l, c, "matmul");
     if (lb_rank(ctx) == 0)
         sum = ex_checksum(EX_CHECKSUM_INIT, c, (size_t)n * row_bytes);
     lb_loop_close(l);
@@ -141,29 +133,21 @@ static uint64_t run_balanced(lb_ctx *ctx, const double *b)
 
 int main(int argc, char **argv)
 {
-    uint64_t sum, right;
-    double *b;
-    int status = 0;
+    uint64_t sum;
+    int status;
 
     ex_options(argc, argv, "multiply two matrices, balanced over the ranks", options);
     ex_progress_mode_of(progress);
-    b = new_b();
+    make_b();
     if (serial) {
-        printf("checksum=%016" PRIx64 "\n", run_serial(b));
+        printf("checksum=%016" PRIx64 "\n", run_serial());
         free(b);
         return 0;
     }
     MPI_Init(&argc, &argv);
     lb_ctx *ctx = lb_init();
-    sum = run_balanced(ctx, b);
-    if (lb_rank(ctx) == 0) {
-        printf("checksum=%016" PRIx64 "\n", sum);
-        if (check) {
-            right = run_serial(b);
-            printf("identical=%s\n", right == sum ? "yes" : "no");
-            status = right != sum;
-        }
-    }
+    sum = run_balanced(ctx);
+    status = ex_result(ctx, sum, check, run_serial);
     free(b);
     lb_finalize(ctx);
     MPI_Finalize();

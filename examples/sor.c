@@ -32,18 +32,9 @@ static const struct ex_option options[] = {
     {0},
 };
 
-/* Numbers in [0, 1), a function of seed, i and column. */
 static void fill_row(double *row, int64_t i)
 {
-    uint64_t x = ((uint64_t)seed ^ (uint64_t)i) * UINT64_C(0x9e3779b97f4a7c15);
-
-    for (int64_t j = 0; j < n; j++) {
-        uint64_t z = x += UINT64_C(0x9e3779b97f4a7c15);
-
-        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-        row[j] = (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-    }
+    ex_random_row(row, n, ((uint64_t)seed ^ (uint64_t)i) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* Columns [from, to) of row i; the edge of the plate stays as it is. */
@@ -140,10 +131,7 @@ static uint64_t run_balanced(lb_ctx *ctx)
     }
     ex_progress_end(p);
 
-    if (lb_loop_collect(l, a, 0) != 0) {
-        fprintf(stderr, "sor: the rows could not be brought together\n");
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    ex_collect(l, a, "sor");
     if (lb_rank(ctx) == 0)
         sum = ex_checksum(EX_CHECKSUM_INIT, a, (size_t)n * row_bytes);
     lb_loop_close(l);
@@ -153,8 +141,8 @@ static uint64_t run_balanced(lb_ctx *ctx)
 
 int main(int argc, char **argv)
 {
-    uint64_t sum, right;
-    int status = 0;
+    uint64_t sum;
+    int status;
 
     ex_options(argc, argv, "compute the heat in a plate, pipelined over the ranks", options);
     ex_progress_mode_of(progress);
@@ -165,14 +153,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     lb_ctx *ctx = lb_init();
     sum = run_balanced(ctx);
-    if (lb_rank(ctx) == 0) {
-        printf("checksum=%016" PRIx64 "\n", sum);
-        if (check) {
-            right = run_serial();
-            printf("identical=%s\n", right == sum ? "yes" : "no");
-            status = right != sum;
-        }
-    }
+    status = ex_result(ctx, sum, check, run_serial);
     lb_finalize(ctx);
     MPI_Finalize();
     return status;
