@@ -3,7 +3,6 @@
 #include "tests/unit/libclient/job.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "common/clock.h"
 #include "libclient/ctx.h"
 #include "libclient/lb.h"
+#include "tests/unit/libclient/crew.h"
 #include "tests/unit/libclient/fault.h"
 #include "tests/unit/libclient/world.h"
 
@@ -20,8 +20,6 @@
 
 struct shared {
     const struct job *job;
-    struct world *world;
-    pthread_barrier_t together;
     int *runs[LOOPS_MAX][PASSES_MAX]; /* [n] */
     int *owners[LOOPS_MAX];           /* [n] */
     struct job_result result;         /* by atomic additions */
@@ -29,9 +27,7 @@ struct shared {
 
 struct member {
     struct shared *shared;
-    int rank, fd;
-    pthread_t thread;
-    const double *weight;
+    int rank;
 };
 
 /* What row i holds after so many passes. */
@@ -166,32 +162,13 @@ static void run_loop(struct member *m, lb_ctx *ctx, int loop)
     lb_array_free(ctx, wide);
 }
 
-static void *run_member(void *arg)
+static void run_member(lb_ctx *ctx, int rank, void *data)
 {
-    struct member *m = arg;
-    const struct job *j = m->shared->job;
-    struct lbx_channel plain;
-    struct lbc_link link;
-    lb_ctx *ctx;
+    struct member m = {data, rank};
 
-    lbc_link_init(&link);
-    if (j->end == MIND_SILENT)
-        link.silence_ns = 60000000;
-    if (j->balanced) {
-        lbx_channel_init_plain(&plain);
-        lbc_link_attach(&link, m->fd, &plain);
-    }
-    ctx = lbc_ctx_create(m->rank, j->size, world_transport(m->shared->world, m->rank), j->balanced,
-                         &link, m->weight);
-    ctx->told_lost = true; /* the tests' output stays clean */
-    ctx->test_chunk = j->test_chunk;
-    if (j->balanced)
-        lbc_ctx_join(ctx, &(struct lbc_worth){0});
-    for (int i = 0; i < j->loops; i++)
-        run_loop(m, ctx, i);
-    pthread_barrier_wait(&m->shared->together); /* what is in flight now would be lost */
-    lb_finalize(ctx);
-    return NULL;
+    ctx->test_chunk = m.shared->job->test_chunk;
+    for (int i = 0; i < m.shared->job->loops; i++)
+        run_loop(&m, ctx, i);
 }
 
 static void judge(struct shared *s)
@@ -211,44 +188,31 @@ static void judge(struct shared *s)
 
 struct job_result job_run(const struct job *j)
 {
-    struct shared s = {.job = j, .world = world_create(j->size, j->seed)};
-    struct member member[WORLD_RANKS_MAX];
-    double weight[WORLD_RANKS_MAX];
-    uint64_t random = j->seed;
-    struct mind *mind = NULL;
-    int fd[WORLD_RANKS_MAX];
+    struct shared s = {.job = j};
+    struct crew_config crew = {
+        .size = j->size,
+        .seed = j->seed,
+        .balanced = j->balanced,
+        .uneven_first = j->uneven_first,
+        .fail_sends = j->fail_sends,
+        .mind = {.loops_max = j->loops, .n = j->n, .end = j->end, .after = j->after},
+        .run = run_member,
+        .data = &s};
+    struct crew_result done;
 
     for (int i = 0; i < j->loops; i++) {
         s.owners[i] = calloc((size_t)j->n + 1, sizeof(int));
         for (int p = 0; p < j->passes; p++)
             s.runs[i][p] = calloc((size_t)j->n + 1, sizeof(int));
     }
-    world_fail_sends(s.world, j->fail_sends);
-    if (j->balanced)
-        mind = mind_start(
-            &(struct mind_config){j->size, j->loops, j->seed, j->n, j->end, j->after, false, 0},
-            fd);
-    pthread_barrier_init(&s.together, NULL, (unsigned)j->size);
-    for (int r = 0; r < j->size; r++)
-        weight[r] = 1 + (double)world_random(&random, 100);
-    for (int r = 0; r < j->size; r++) {
-        member[r] =
-            (struct member){&s, r, j->balanced ? fd[r] : -1, 0, j->uneven_first ? weight : NULL};
-        if (pthread_create(&member[r].thread, NULL, run_member, &member[r]) != 0)
-            abort();
-    }
-    for (int r = 0; r < j->size; r++)
-        pthread_join(member[r].thread, NULL);
-    if (mind)
-        s.result.mind = mind_join(mind);
-    s.result.leftovers = world_leftovers(s.world);
+    done = crew_run(&crew);
+    s.result.mind = done.mind;
+    s.result.leftovers = done.leftovers;
     judge(&s);
     for (int i = 0; i < j->loops; i++) {
         free(s.owners[i]);
         for (int p = 0; p < j->passes; p++)
             free(s.runs[i][p]);
     }
-    pthread_barrier_destroy(&s.together);
-    world_destroy(s.world);
     return s.result;
 }

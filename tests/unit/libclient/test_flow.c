@@ -3,14 +3,13 @@
 #include <check.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libclient/ctx.h"
 #include "libclient/lb.h"
+#include "tests/unit/libclient/crew.h"
 #include "tests/unit/libclient/fault.h"
-#include "tests/unit/libclient/mind.h"
 #include "tests/unit/libclient/world.h"
 
 #define STEPS 15
@@ -28,19 +27,15 @@ struct job {
 
 struct shared {
     const struct job *job;
-    struct world *world;
-    pthread_barrier_t together;
     uint64_t *expected[STEPS + 1];                /* [n * elements] the serial result */
     int *runs[STEPS];                             /* [n * elements] */
     int64_t wrong, errors, in, out, blocks, most; /* by atomic additions */
-    struct mind_sums mind;
+    struct crew_result crew;
 };
 
 struct member {
     struct shared *shared;
-    int rank, fd;
-    const double *weight;
-    pthread_t thread;
+    int rank;
 };
 
 static void add(int64_t *sum, int64_t n)
@@ -180,69 +175,41 @@ static void run_loop(struct member *m, lb_ctx *ctx)
     lb_array_free(ctx, other);
 }
 
-static void *run_member(void *arg)
+static void run_member(lb_ctx *ctx, int rank, void *data)
 {
-    struct member *m = arg;
-    const struct job *j = m->shared->job;
-    struct lbx_channel plain;
-    struct lbc_link link;
-    lb_ctx *ctx;
+    struct member m = {data, rank};
 
-    lbc_link_init(&link);
-    if (j->end == MIND_SILENT)
-        link.silence_ns = 60000000;
-    if (j->balanced) {
-        lbx_channel_init_plain(&plain);
-        lbc_link_attach(&link, m->fd, &plain);
-    }
-    ctx = lbc_ctx_create(m->rank, j->size, world_transport(m->shared->world, m->rank), j->balanced,
-                         &link, m->weight);
-    ctx->told_lost = true; /* the tests' output stays clean */
-    ctx->test_block = j->test_block;
-    if (j->balanced)
-        lbc_ctx_join(ctx, &(struct lbc_worth){0});
-    run_loop(m, ctx);
-    pthread_barrier_wait(&m->shared->together);
-    lb_finalize(ctx);
-    return NULL;
+    ctx->test_block = m.shared->job->test_block;
+    run_loop(&m, ctx);
 }
 
 static void run(const struct job *j, struct shared *s)
 {
-    struct member member[WORLD_RANKS_MAX];
-    double weight[WORLD_RANKS_MAX];
-    uint64_t random = j->seed;
-    struct mind *mind = NULL;
-    int fd[WORLD_RANKS_MAX];
+    struct crew_config crew = {.size = j->size,
+                               .seed = j->seed,
+                               .balanced = j->balanced,
+                               .uneven_first = j->uneven_first,
+                               .mind = {.loops_max = 1,
+                                        .n = j->n,
+                                        .end = j->end,
+                                        .after = j->after,
+                                        .contradicts = j->contradicts,
+                                        .elements = j->elements},
+                               .run = run_member,
+                               .data = s};
 
-    *s = (struct shared){.job = j, .world = world_create(j->size, j->seed)};
+    *s = (struct shared){.job = j};
     compute_serial(s);
     for (int p = 0; p < STEPS; p++)
         s->runs[p] = calloc((size_t)(j->n * j->elements) + 1, sizeof(int));
-    if (j->balanced)
-        mind = mind_start(&(struct mind_config){j->size, 1, j->seed, j->n, j->end, j->after,
-                                                j->contradicts, j->elements},
-                          fd);
-    pthread_barrier_init(&s->together, NULL, (unsigned)j->size);
-    for (int r = 0; r < j->size; r++)
-        weight[r] = 1 + (double)world_random(&random, 100);
-    for (int r = 0; r < j->size; r++) {
-        member[r] =
-            (struct member){s, r, j->balanced ? fd[r] : -1, j->uneven_first ? weight : NULL, 0};
-        if (pthread_create(&member[r].thread, NULL, run_member, &member[r]) != 0)
-            abort();
-    }
-    for (int r = 0; r < j->size; r++)
-        pthread_join(member[r].thread, NULL);
-    if (mind)
-        s->mind = mind_join(mind);
+    s->crew = crew_run(&crew);
 }
 
 /* Runs the job; returns how many iterations moved. */
 static int64_t expect_right(const struct job *j, struct shared *ret)
 {
     struct shared s;
-    int64_t missing = 0, duplicated = 0, leftovers;
+    int64_t missing = 0, duplicated = 0;
 
     run(j, &s);
     for (int p = 0; p < STEPS; p++) {
@@ -254,17 +221,14 @@ static int64_t expect_right(const struct job *j, struct shared *ret)
     }
     for (int p = 0; p <= STEPS; p++)
         free(s.expected[p]);
-    leftovers = world_leftovers(s.world);
-    pthread_barrier_destroy(&s.together);
-    world_destroy(s.world);
     ck_assert_msg(missing == 0 && duplicated == 0 && (s.wrong == 0 || j->leaves) && s.errors == 0 &&
-                      s.in == s.out && leftovers == 0 && s.mind.wrong == 0,
+                      s.in == s.out && s.crew.leftovers == 0 && s.crew.mind.wrong == 0,
                   "seed=%" PRIu64 " size=%d n=%" PRId64 " halo=%" PRId64 " elements=%" PRId64
                   " end=%d after=%d: missing=%" PRId64 " duplicated=%" PRId64 " wrong=%" PRId64
-                  " errors=%" PRId64 " in=%" PRId64 " out=%" PRId64 " leftovers=%" PRId64
+                  " errors=%" PRId64 " in=%" PRId64 " out=%" PRId64 " leftovers=%d"
                   " mind.wrong=%" PRId64,
                   j->seed, j->size, j->n, j->halo, j->elements, (int)j->end, j->after, missing,
-                  duplicated, s.wrong, s.errors, s.in, s.out, leftovers, s.mind.wrong);
+                  duplicated, s.wrong, s.errors, s.in, s.out, s.crew.leftovers, s.crew.mind.wrong);
     if (ret)
         *ret = s;
     return s.in;
@@ -321,10 +285,10 @@ START_TEST(test_balanced)
             struct shared s;
 
             moved += expect_right(&j, &s);
-            layouts += s.mind.layouts;
+            layouts += s.crew.mind.layouts;
             most = s.most > most ? s.most : most;
-            ck_assert_int_eq(s.mind.closes, np);
-            ck_assert_int_ge(s.mind.steps, np);
+            ck_assert_int_eq(s.crew.mind.closes, np);
+            ck_assert_int_ge(s.crew.mind.steps, np);
         }
     /* the test would be worth nothing if nothing moved, and all blocks were of one element */
     if (sizes[_i] == 40)
