@@ -32,5 +32,5 @@ EXTRA_DIST += bench/figures bench/plan bench/scale bench/lib.sh bench/balance be
 noinst_PROGRAMS += sim/forecast-trace
 sim_forecast_trace_SOURCES = sim/forecast_trace.c
 sim_forecast_trace_CFLAGS = $(LB_CFLAGS)
-sim_forecast_trace_LDADD = libpolicy.la libcommon.la -lm
+sim_forecast_trace_LDADD = libsim.la libpolicy.la libcommon.la -lm
 EXTRA_DIST += bench/forecast bench/record-load.pl bench/traces

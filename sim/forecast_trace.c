@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "policy/forecast.h"
+#include "sim/load.h"
 
 #define LEAST_CHANGE_CPUS .1
 
@@ -20,67 +21,8 @@ struct score {
     long answered[LBP_PREDICTORS]; /* times that it was the chosen one */
 };
 
-/* "# interval_s=2 cores=2" among the lines of comment. */
-static double find_interval_s(const char *line, double interval_s)
-{
-    const char *p = strstr(line, "interval_s=");
-    double v;
-
-    return p && sscanf(p, "interval_s=%lf", &v) == 1 && v > 0 ? v : interval_s;
-}
-
-struct trace {
-    double *cpus; /* [n] owned */
-    size_t n, size;
-    double interval_s;
-};
-
-static int append(struct trace *t, double cpus)
-{
-    if (t->n == t->size) {
-        size_t size = t->size ? 2 * t->size : 1024;
-        double *grown = realloc(t->cpus, size * sizeof(*grown));
-
-        if (!grown)
-            return -ENOMEM;
-        t->cpus = grown;
-        t->size = size;
-    }
-    t->cpus[t->n++] = cpus;
-    return 0;
-}
-
-/* Samples become means of so many that one takes interval_s. */
-static int read_trace(const char *path, double interval_s, struct trace *t)
-{
-    char line[512], *end;
-    double sum = 0, recorded_s = 1;
-    int n = 0, rc = 0;
-    FILE *file = fopen(path, "re");
-
-    if (!file)
-        return -errno;
-    while (rc == 0 && fgets(line, sizeof(line), file)) {
-        double v = strtod(line, &end);
-
-        if (line[0] == '#')
-            recorded_s = find_interval_s(line, recorded_s);
-        if (line[0] == '#' || end == line)
-            continue;
-        sum += v;
-        if (++n * recorded_s < interval_s * .999)
-            continue;
-        rc = append(t, sum / n);
-        t->interval_s = n * recorded_s;
-        sum = 0;
-        n = 0;
-    }
-    fclose(file);
-    return rc < 0 ? rc : t->n > 0 ? 0 : -ENODATA;
-}
-
 /* Each answer against the mean of what came. */
-static int run(const struct trace *t, unsigned ahead, struct score *s)
+static int run(const struct sim_load *t, unsigned ahead, struct score *s)
 {
     struct lbp_forecast f;
 
@@ -105,7 +47,7 @@ static int run(const struct trace *t, unsigned ahead, struct score *s)
     return s->samples > 0 ? 0 : -ENODATA;
 }
 
-static void print(const char *path, const struct trace *t, const struct score *s, bool all)
+static void print(const char *path, const struct sim_load *t, const struct score *s, bool all)
 {
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     int best = 0, usual = 0;
@@ -165,8 +107,8 @@ int main(int argc, char **argv)
     }
     for (int i = first; i < argc; i++) {
         struct score s = {0};
-        struct trace t = {0};
-        int rc = read_trace(argv[i], interval_s, &t);
+        struct sim_load t = {0};
+        int rc = sim_load_read(argv[i], interval_s, &t);
 
         if (rc == 0)
             rc = run(&t, (unsigned)fmax(1, floor(ahead_s / t.interval_s + .5)), &s);
@@ -176,7 +118,7 @@ int main(int argc, char **argv)
         } else {
             print(argv[i], &t, &s, all);
         }
-        free(t.cpus);
+        sim_load_fini(&t);
     }
     return failed;
 }

@@ -12,6 +12,14 @@ double sim_host_hardware(const struct sim_host *h)
     return h->hardware > 0 ? h->hardware : 1;
 }
 
+/* The part of the cores that a recorded load leaves. */
+static double left_at(const struct sim_host *h, int64_t now_ns)
+{
+    if (!h->left)
+        return 1;
+    return h->left[(size_t)((now_ns + h->left_phase_ns) / h->left_ns) % h->nleft];
+}
+
 double sim_host_cores(const struct sim_host *h, int64_t now_ns)
 {
     int64_t interval;
@@ -19,7 +27,7 @@ double sim_host_cores(const struct sim_host *h, int64_t now_ns)
     if (now_ns >= h->stop_from_ns && now_ns < h->stop_to_ns)
         return 0;
     if (h->flip_ns <= 0)
-        return h->cores;
+        return h->cores * left_at(h, now_ns);
     interval = (now_ns + h->flip_phase_ns) / h->flip_ns;
     if (h->flip_once)
         return interval > 0 ? h->other_cores : h->cores;
@@ -31,7 +39,7 @@ static int64_t run_smooth(struct sim_host *h, int64_t now, double left)
 {
     double at = (double)now;
 
-    if (h->flip_ns <= 0 && h->stop_from_ns >= h->stop_to_ns)
+    if (h->flip_ns <= 0 && !h->left && h->stop_from_ns >= h->stop_to_ns)
         return (int64_t)ceil(at + left / h->cores);
     while (left > 0) {
         double cores = sim_host_cores(h, (int64_t)at);

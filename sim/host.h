@@ -4,6 +4,7 @@
 #define SIM_HOST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct sim_host {
@@ -13,9 +14,14 @@ struct sim_host {
     int64_t flip_ns;       /* it runs every second interval of this length; 0: never */
     int64_t flip_phase_ns; /* the first interval is shorter by this */
     bool flip_once;        /* the load begins at the first flip, and stays */
-    bool quota;       /* true: full speed until the share of a period is used up; false: smooth */
-    int64_t quota_ns; /* such a period; 0: 10 ms */
-    int64_t phase_ns; /* where its periods begin, 0 to one */
+    const double *
+        left; /* [nleft] parts of the cores that a recorded load leaves, > 0; borrowed; NULL: none */
+    size_t nleft;
+    int64_t left_ns,
+        left_phase_ns; /* each lasts so long; at time 0 so much of the record is over; it begins again */
+    bool quota;        /* true: full speed until the share of a period is used up; false: smooth */
+    int64_t quota_ns;                 /* such a period; 0: 10 ms */
+    int64_t phase_ns;                 /* where its periods begin, 0 to one */
     int64_t stop_from_ns, stop_to_ns; /* stopped in between; equal: never */
     /* state */
     int64_t period; /* index of the period that used_ns belongs to */

@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = \
 	sim/host.c sim/host.h \
+	sim/load.c sim/load.h \
 	sim/rank.c sim/rank.h \
 	sim/step.c sim/step.h \
 	sim/world.c sim/world.h

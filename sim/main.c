@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "policy/registry.h"
+#include "sim/load.h"
 #include "sim/options.h"
 #include "sim/replay.h"
 #include "sim/step.h"
@@ -31,36 +32,72 @@ static double uniform(unsigned *seed)
     return (double)rand_r(seed) / RAND_MAX;
 }
 
-static struct sim_host *make_hosts(const struct sim_options *o, double *ret_cores)
+struct hosts {
+    struct sim_host *host; /* [ranks] owned */
+    double *left;          /* of a recorded load; owned */
+    double cores;          /* sum, without loads */
+};
+
+/* What the recorded load leaves, sample by sample; all loaded hosts share it, each from another moment on. */
+static int read_left(const struct sim_options *o, struct hosts *h, struct sim_load *load)
 {
-    struct sim_host *host = calloc(o->ranks, sizeof(*host));
+    int ret = sim_load_read(o->load_file, 0, load);
+
+    if (ret < 0) {
+        fprintf(stderr, "lbsim: --load=trace:%s: %s\n", o->load_file,
+                ret == -ENODATA ? "no sample in it" : strerror(-ret));
+        return -EIO;
+    }
+    h->left = calloc(load->n, sizeof(*h->left));
+    for (size_t i = 0; h->left && i < load->n; i++) /* a host has one core here */
+        h->left[i] = sim_load_left(load->cpus[i] / load->cores * o->load_scale);
+    return h->left ? 0 : -ENOMEM;
+}
+
+static void load_host(const struct sim_options *o, const struct hosts *hosts,
+                      const struct sim_load *load, unsigned *seed, struct sim_host *h)
+{
+    if (hosts->left) {
+        h->left = hosts->left;
+        h->nleft = load->n;
+        h->left_ns =
+            (int64_t)(1e9 * (o->load_interval_s > 0 ? o->load_interval_s : load->interval_s));
+        h->left_phase_ns = (int64_t)(uniform(seed) * (double)load->n * (double)h->left_ns);
+    } else if (o->load_period_ns > 0) {
+        h->other_cores = h->cores * o->load_share;
+        h->flip_ns = o->load_period_ns / 2;
+        h->flip_phase_ns = (int64_t)(uniform(seed) * (double)o->load_period_ns);
+    } else {
+        h->cores *= o->load_share;
+    }
+}
+
+static int make_hosts(const struct sim_options *o, struct hosts *ret)
+{
     unsigned seed = o->seed;
     uint32_t loaded = (uint32_t)ceil(o->loaded * o->ranks);
+    bool any = o->load_share < 1 || o->load_file[0];
+    struct sim_load load = {0};
+    int rc;
 
-    *ret_cores = 0;
-    if (!host)
-        return NULL;
-    if (o->load_share < 1 && loaded == 0)
+    ret->host = calloc(o->ranks, sizeof(*ret->host));
+    rc = ret->host ? 0 : -ENOMEM;
+    if (rc == 0 && o->load_file[0])
+        rc = read_left(o, ret, &load);
+    if (any && loaded == 0)
         loaded = 1;
-    for (uint32_t i = 0; i < o->ranks; i++) {
-        struct sim_host *h = &host[i];
+    for (uint32_t i = 0; rc == 0 && i < o->ranks; i++) {
+        struct sim_host *h = &ret->host[i];
 
         h->cores = o->nspeeds > 0 ? o->speed[i % o->nspeeds]
                                   : o->speed_from + (1 - o->speed_from) * uniform(&seed);
-        *ret_cores += h->cores;
+        ret->cores += h->cores;
         /* spread over the hosts: with 25 %, every fourth */
-        if (o->load_share >= 1 ||
-            (uint64_t)(i + 1) * loaded / o->ranks == (uint64_t)i * loaded / o->ranks)
-            continue;
-        if (o->load_period_ns > 0) {
-            h->other_cores = h->cores * o->load_share;
-            h->flip_ns = o->load_period_ns / 2;
-            h->flip_phase_ns = (int64_t)(uniform(&seed) * (double)o->load_period_ns);
-        } else {
-            h->cores *= o->load_share;
-        }
+        if (any && (uint64_t)(i + 1) * loaded / o->ranks != (uint64_t)i * loaded / o->ranks)
+            load_host(o, ret, &load, &seed, h);
     }
-    return host;
+    sim_load_fini(&load);
+    return rc;
 }
 
 static double *make_costs(const struct sim_options *o, double total)
@@ -134,6 +171,7 @@ static int run_stepped(const struct sim_options *o, const struct sim_host *host,
                                 .hook_cpu_ns = HOOK_CPU_NS,
                                 .move_cpu_ns = MOVE_CPU_NS,
                                 .pipelined = o->kind == SIM_DOACROSS ? 1000 : 0,
+                                .block = o->grain,
                                 .shift_fixed_ns = o->latency_ns,
                                 .shift_incr_ns = 8.0 / o->bytes_per_s * 1e9,
                                 .cpu_noise = 0.01,
@@ -180,17 +218,20 @@ static void print(const struct sim_options *o, const char *policy, const struct 
 
 static int simulate(const struct sim_options *o)
 {
-    double cores, *cost = NULL;
-    struct sim_host *host = make_hosts(o, &cores);
-    int ret = host && (cost = make_costs(o, o->seconds * 1e9 * cores)) ? 0 : -ENOMEM;
+    struct hosts hosts = {0};
+    double *cost = NULL;
+    int ret = make_hosts(o, &hosts);
+
+    if (ret == 0)
+        ret = (cost = make_costs(o, o->seconds * 1e9 * hosts.cores)) ? 0 : -ENOMEM;
 
     if (ret == 0 && o->output == SIM_CSV)
         puts("policy,ranks,n,seconds,ideal_s,static_s,ratio,to_static,moves,messages_per_s");
     for (int i = 0; ret == 0 && i < o->npolicies; i++) {
         struct outcome r = {0};
 
-        ret = o->kind == SIM_DOALL ? run_doall(o, host, cost, o->policy[i], &r)
-                                   : run_stepped(o, host, cost, o->policy[i], &r);
+        ret = o->kind == SIM_DOALL ? run_doall(o, hosts.host, cost, o->policy[i], &r)
+                                   : run_stepped(o, hosts.host, cost, o->policy[i], &r);
         if (ret < 0)
             break;
         if (!r.ended || r.missing > 0 || r.repeated > 0) {
@@ -203,7 +244,8 @@ static int simulate(const struct sim_options *o)
     }
     if (ret < 0 && ret != -EIO)
         fprintf(stderr, "lbsim: %s\n", strerror(-ret));
-    free(host);
+    free(hosts.host);
+    free(hosts.left);
     free(cost);
     return ret;
 }

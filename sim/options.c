@@ -15,6 +15,10 @@ const char sim_options_help[] =
     "  --ranks=4          hosts, one rank on each, 1 to 100000\n"
     "  --speeds=1,0.4     cores of the hosts, repeated; or --speeds=0.3.. : drawn from 0.3 to 1\n"
     "  --load=0.5         part of a loaded host's CPU that is left to the program; 1: no load\n"
+    "  --load=trace:FILE[,scale=1][,interval=2]\n"
+    "                     a recorded load (bench/traces): of each loaded host another stretch of "
+    "it,\n"
+    "                     so many times as heavy; seconds that a sample lasts (as recorded)\n"
     "  --loaded=0.25      part of the hosts that are loaded, at least one when --load is given\n"
     "  --period=60        seconds of a load that is on half of the time; 0: it is always on\n"
     "  --latency=0.0001   seconds of a message, one way\n"
@@ -23,6 +27,7 @@ const char sim_options_help[] =
     "  --kind=doall       doall, stepped or doacross\n"
     "  --n=4000           iterations; default 1000 a rank\n"
     "  --steps=100        of stepped and doacross loops; passes of doall ones (default 1)\n"
+    "  --grain=N          elements in a block of a doacross loop (of 1000); default: chosen\n"
     "  --seconds=10       that the job takes at best on the unloaded hosts\n"
     "  --shape=even       cost of iterations: even, front, rise or random\n"
     "  --weights          the hosts' speeds are known when the job begins\n"
@@ -33,10 +38,10 @@ const char sim_options_help[] =
     "here,\n"
     "                     and compare what was predicted with what happened\n";
 
-static const char *const keys[] = {"ranks",     "speeds",  "load",   "loaded", "period", "latency",
-                                   "bandwidth", "row",     "kind",   "n",      "steps",  "seconds",
-                                   "shape",     "weights", "policy", "seed",   "csv",    "json",
-                                   "replay",    "help",    "version"};
+static const char *const keys[] = {"ranks",     "speeds", "load",    "loaded", "period", "latency",
+                                   "bandwidth", "row",    "kind",    "n",      "steps",  "seconds",
+                                   "grain",     "shape",  "weights", "policy", "seed",   "csv",
+                                   "json",      "replay", "help",    "version"};
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))
 
 void sim_options_init(struct sim_options *o)
@@ -44,6 +49,7 @@ void sim_options_init(struct sim_options *o)
     *o = (struct sim_options){.ranks = 4,
                               .speed_from = 1,
                               .load_share = 1,
+                              .load_scale = 1,
                               .latency_ns = 100000,
                               .bytes_per_s = 1e9,
                               .row_bytes = 8000,
@@ -103,6 +109,53 @@ static int speeds(struct sim_options *o, const char *text, struct lbx_error *err
     }
 }
 
+/* The number of the last ",KEY=NUMBER" of text, which is cut off; text[*ret_n] is what remains. */
+static int cut_number(const char *text, size_t *ret_n, const char *key, double *ret,
+                      struct lbx_error *err)
+{
+    size_t n = *ret_n, k = strlen(key);
+    char value[32];
+    const char *at = NULL;
+
+    for (size_t i = 0; i + k <= n; i++)
+        if (strncmp(text + i, key, k) == 0)
+            at = text + i;
+    if (!at)
+        return 0;
+    n -= (size_t)(at - text) + k;
+    if (n >= sizeof(value))
+        n = sizeof(value) - 1;
+    memcpy(value, at + k, n);
+    value[n] = 0;
+    *ret_n = (size_t)(at - text);
+    return number("load=trace:FILE", value, 1e-6, 1e6, ret, err);
+}
+
+/* trace:FILE[,scale=K][,interval=S], the two in any order. */
+static int recorded(struct sim_options *o, const char *text, struct lbx_error *err)
+{
+    static const char *const key[] = {",scale=", ",interval="};
+    double *const ret[] = {&o->load_scale, &o->load_interval_s};
+    size_t n = strlen(text);
+
+    for (int i = 0; i < 2; i++) { /* the one that is last */
+        const char *a = strstr(text, key[0]), *b = strstr(text, key[1]);
+        int which = a && a < text + n && (!b || b >= text + n || a > b) ? 0 : 1, rc;
+
+        rc = cut_number(text, &n, key[which], ret[which], err);
+        if (rc < 0)
+            return rc;
+    }
+    if (n == 0 || n >= sizeof(o->load_file))
+        return lbx_error_set(err, -EINVAL,
+                             "--load=trace:FILE: a file of less than %d bytes is needed",
+                             SIM_PATH_BYTES);
+    memcpy(o->load_file, text, n);
+    o->load_file[n] = 0;
+    o->load_share = 1;
+    return 0;
+}
+
 /* Keys whose values are plain numbers. */
 static int take_number(struct sim_options *o, const char *key, const char *value,
                        struct lbx_error *err)
@@ -110,10 +163,10 @@ static int take_number(struct sim_options *o, const char *key, const char *value
     static const struct {
         const char *key;
         double least, most;
-    } table[] = {{"ranks", 1, 100000},    {"load", 0.01, 1},     {"loaded", 0, 1},
-                 {"period", 0, 1e6},      {"latency", 1e-7, 10}, {"bandwidth", 1e3, 1e12},
-                 {"row", 0, 1e9},         {"n", 0, 1e8},         {"steps", 1, 1e6},
-                 {"seconds", 0.001, 1e6}, {"seed", 0, 4e9}};
+    } table[] = {{"grain", 1, 1000},       {"ranks", 1, 100000},    {"load", 0.01, 1},
+                 {"loaded", 0, 1},         {"period", 0, 1e6},      {"latency", 1e-7, 10},
+                 {"bandwidth", 1e3, 1e12}, {"row", 0, 1e9},         {"n", 0, 1e8},
+                 {"steps", 1, 1e6},        {"seconds", 0.001, 1e6}, {"seed", 0, 4e9}};
     double x = 0;
     int ret = -ENOENT;
     size_t i;
@@ -127,33 +180,36 @@ static int take_number(struct sim_options *o, const char *key, const char *value
         return ret;
     switch (i) {
     case 0:
-        o->ranks = (uint32_t)x;
+        o->grain = (int64_t)x;
         break;
     case 1:
-        o->load_share = x;
+        o->ranks = (uint32_t)x;
         break;
     case 2:
-        o->loaded = x;
+        o->load_share = x;
         break;
     case 3:
-        o->load_period_ns = (int64_t)(x * 1e9);
+        o->loaded = x;
         break;
     case 4:
-        o->latency_ns = (int64_t)(x * 1e9);
+        o->load_period_ns = (int64_t)(x * 1e9);
         break;
     case 5:
-        o->bytes_per_s = x;
+        o->latency_ns = (int64_t)(x * 1e9);
         break;
     case 6:
-        o->row_bytes = (int64_t)x;
+        o->bytes_per_s = x;
         break;
     case 7:
-        o->n = (int64_t)x;
+        o->row_bytes = (int64_t)x;
         break;
     case 8:
-        o->steps = (int64_t)x;
+        o->n = (int64_t)x;
         break;
     case 9:
+        o->steps = (int64_t)x;
+        break;
+    case 10:
         o->seconds = x;
         break;
     default:
@@ -171,6 +227,8 @@ static int take(struct sim_options *o, const char *key, const char *value, struc
 
     if (strcmp(key, "speeds") == 0)
         return speeds(o, value, err);
+    if (strcmp(key, "load") == 0 && strncmp(value, "trace:", 6) == 0)
+        return recorded(o, value + 6, err);
     if (strcmp(key, "kind") == 0) {
         ret = choice(key, value, kind, 3, &which, err);
         if (ret == 0)
@@ -238,6 +296,8 @@ int sim_options_parse(struct sim_options *o, int argc, char **argv, struct lbx_e
         if (ret < 0)
             return ret;
     }
+    if (o->grain > 0 && o->kind != SIM_DOACROSS)
+        return lbx_error_set(err, -EINVAL, "--grain: only a loop of --kind=doacross has blocks");
     if (o->n < 0)
         o->n = 1000 * (int64_t)o->ranks;
     if (o->n > 100000000)

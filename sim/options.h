@@ -10,6 +10,7 @@
 
 #define SIM_POLICIES_MAX 8
 #define SIM_SPEEDS_MAX 1024
+#define SIM_PATH_BYTES 1024
 
 enum sim_kind { SIM_DOALL, SIM_STEPPED, SIM_DOACROSS };
 enum sim_shape { SIM_EVEN, SIM_FRONT, SIM_RISE, SIM_RANDOM };
@@ -20,14 +21,18 @@ struct sim_options {
     double speed[SIM_SPEEDS_MAX]; /* cores of the hosts, repeated as often as needed */
     uint32_t nspeeds;             /* 0: drawn between speed_from and 1 */
     double speed_from;
-    int64_t load_period_ns; /* 0: no load, or a constant one */
-    double load_share;      /* of a loaded host that is left to the program; 1: no load */
-    double loaded;          /* share of the hosts that carry the load, 0 to 1 */
+    int64_t load_period_ns;         /* 0: no load, or a constant one */
+    double load_share;              /* of a loaded host that is left to the program; 1: no load */
+    char load_file[SIM_PATH_BYTES]; /* recorded load; "": none */
+    double load_scale;              /* so many times what was recorded */
+    double load_interval_s;         /* that a recorded sample lasts; 0: as recorded */
+    double loaded;                  /* share of the hosts that carry the load, 0 to 1 */
     int64_t latency_ns;
     double bytes_per_s;
     int64_t row_bytes;
     enum sim_kind kind;
     int64_t n, steps;
+    int64_t grain;  /* of a DOACROSS loop, elements of a block; 0: chosen */
     double seconds; /* ideal time of the whole run */
     enum sim_shape shape;
     bool weights;

@@ -33,6 +33,43 @@ sim --ranks=0 2>/dev/null && bad "no ranks were taken"
 sim --speeds=2 2>/dev/null && bad "a host of two cores was taken"
 sim --help | grep -q -- --replay || bad "help"
 
+# Recorded loads.  One that takes half of the one loaded host all the time: as a constant one.  csv KEY: a column of the last run.
+src=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
+near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0 && b > 0 && a / b < 1.001 && b / a < 1.001) }'; }
+seconds() { sim "$@" --policy=static --csv | tail -n 1 | cut -d, -f4; }
+{ echo "# interval_s=2 cores=2" && for ((i = 0; i < 8; i++)); do echo 1.0; done; } >"$tmp/half.csv"
+{ echo "# interval_s=2 cores=2" && for ((i = 0; i < 8; i++)); do echo 2.0; done; } >"$tmp/whole.csv"
+{ echo "# interval_s=2 cores=2" && echo 0 && echo 1.0; } >"$tmp/swings.csv"
+near "$(seconds --load=trace:"$tmp/half.csv")" "$(seconds --load=0.5)" || bad "half of a host: $(seconds --load=trace:"$tmp/half.csv")"
+near "$(seconds --load=trace:"$tmp/half.csv,scale=2")" "$(seconds --load=0.5)" || bad "a load that wants all gets half"
+near "$(seconds --load=trace:"$tmp/whole.csv,scale=2")" "$(seconds --load=0.333333)" || bad "two processes"
+near "$(seconds --load=trace:"$tmp/half.csv,interval=0.1,scale=0.2")" "$(seconds --load=0.9)" || bad "scale last"
+near "$(seconds --load=trace:"$tmp/half.csv")" "$(seconds)" && bad "a load that is none"
+near "$(seconds --load=trace:"$tmp/swings.csv,interval=0.1")" "$(seconds --load=0.75)" && bad "a mean is not what it swings between"
+awk -v t="$(seconds --kind=stepped --load=trace:"$tmp/swings.csv,interval=0.01")" -v c="$(seconds --kind=stepped --load=0.75)" \
+    'BEGIN { exit !(t > 0.9 * c && t < 1.1 * c) }' || bad "a load that comes and goes"
+for trace in "$src"/bench/traces/*.csv; do
+    for kind in doall stepped doacross; do
+        sim --kind=$kind --ranks=8 --load=trace:"$trace",interval=0.2 --loaded=0.5 --csv --policy=auto --policy=none >"$tmp/k" ||
+            bad "$kind: $trace"
+        [ "$(wc -l <"$tmp/k")" = 3 ] || bad "$kind: $trace: $(cat "$tmp/k")"
+    done
+done
+sim --ranks=8 --loaded=1 --load=trace:"$src/bench/traces/machine.csv" --seed=5 --csv >"$tmp/a" || bad "seed 5"
+sim --ranks=8 --loaded=1 --load=trace:"$src/bench/traces/machine.csv" --seed=5 --csv | cmp -s - "$tmp/a" || bad "the same seed and load"
+sim --ranks=8 --loaded=1 --load=trace:"$src/bench/traces/machine.csv" --seed=6 --csv | cmp -s - "$tmp/a" && bad "another stretch"
+echo nothing >"$tmp/empty.csv"
+for wrong in "trace:" "trace:$tmp/nothing" "trace:$tmp/empty.csv" "trace:$tmp/half.csv,scale=x" "trace:$tmp/half.csv,interval=0" \
+    "trace:$tmp/half.csv,scal=2" race; do
+    sim --load="$wrong" >/dev/null 2>"$tmp/e" && bad "--load=$wrong was taken"
+    [ -s "$tmp/e" ] || bad "--load=$wrong: no message"
+done
+
+# The block size by hand: bad ones cost time, and only a pipelined loop has one.
+fine=$(seconds --kind=doacross --grain=25) coarse=$(seconds --kind=doacross --grain=1000)
+awk -v f="$fine" -v c="$coarse" 'BEGIN { exit !(f > 0 && c > 2 * f) }' || bad "grain: $fine $coarse"
+sim --grain=10 2>/dev/null && bad "a grain for a loop without blocks"
+
 # Two ranks, one at half speed, 100 iterations of 10 ms: even shares, 1 s without balancing.
 {
     echo '{"t":0,"event":"start","nranks":2,"policy":"static","weight":[]}'
