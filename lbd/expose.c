@@ -99,6 +99,7 @@ static void expose_node(struct lbd_metrics *m, const struct lbd_node *node)
     set(m, LBD_M_HOST_WORKLOAD_INDEX_RATIO, self.hardware / self.core_speed);
     set(m, LBD_M_HOST_EFFECTIVE_SPEED_RATIO, self.core_speed);
     set(m, LBD_M_HOST_CAPACITY_RATIO, self.capacity);
+    set(m, LBD_M_HOST_OWN_HISTORY_RATIO, s.health.slow ? s.health.ratio : 1);
 }
 
 static void expose_foreseen(struct lbd_metrics *m, const struct lbd_foreseen *f)

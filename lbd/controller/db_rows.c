@@ -8,11 +8,17 @@
 #include "lbd/controller/db_impl.h"
 
 #define BENCH_DIFFERS_S 5 /* the same benchmark's time differs so much from report to report */
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+_Static_assert(LBW_NODE_KERNELS == 5, "each kernel has columns of its own");
 
 static const char sql_load[] =
     "SELECT h.name, h.boot, h.model, h.last_seen, c.at, c.cpus, c.hardware, c.core_speed,"
     " c.capacity, c.hardware_us, c.workload, c.share, c.integer_hz, c.floating_hz, c.memory_hz,"
-    " c.external, c.running, c.users, c.terminals, c.tasks, c.benchmark_at"
+    " c.fma_hz, c.triad_hz, c.integer_all_hz, c.floating_all_hz, c.memory_all_hz, c.fma_all_hz,"
+    " c.triad_all_hz, c.integer_dispersion, c.floating_dispersion, c.memory_dispersion,"
+    " c.fma_dispersion, c.triad_dispersion, c.slow, c.slow_kernel, c.packages, c.cores,"
+    " c.numa_nodes, c.external, c.running, c.users, c.terminals, c.tasks, c.benchmark_at"
     " FROM host h LEFT JOIN current c ON c.host_id = h.id ORDER BY h.id";
 
 static void read_text(sqlite3_stmt *st, int column, char *ret, size_t size)
@@ -27,9 +33,32 @@ static double read_milli(sqlite3_stmt *st, int column)
     return (double)sqlite3_column_int64(st, column) / 1000;
 }
 
+/* Columns from `column` on, as sql_load has them.  Returns the next one. */
+static int read_benchmark(sqlite3_stmt *st, int column, struct lbw_node_report *r)
+{
+    for (int i = 0; i < LBW_NODE_KERNELS; i++)
+        r->kernel_ops_hz[i] = (double)sqlite3_column_int64(st, column++);
+    for (int i = 0; i < LBW_NODE_KERNELS; i++)
+        r->kernel_all_hz[i] = (double)sqlite3_column_int64(st, column++);
+    for (int i = 0; i < LBW_NODE_KERNELS; i++)
+        r->kernel_dispersion[i] = read_milli(st, column++);
+    r->slow_ratio = read_milli(st, column++);
+    if (!(r->slow_ratio > 0 && r->slow_ratio <= 1))
+        r->slow_ratio = 1;
+    r->slow_kernel = (uint32_t)sqlite3_column_int64(st, column++);
+    if (r->slow_kernel >= LBW_NODE_KERNELS)
+        r->slow_kernel = 0;
+    r->packages = (uint32_t)sqlite3_column_int64(st, column++);
+    r->cores = (uint32_t)sqlite3_column_int64(st, column++);
+    r->numa_nodes = (uint32_t)sqlite3_column_int64(st, column++);
+    return column;
+}
+
 static void read_row(sqlite3_stmt *st, struct lbd_db_host *h, int64_t *ret_at_s,
                      struct lbw_node_report *r)
 {
+    int column;
+
     memset(h, 0, sizeof(*h));
     memset(r, 0, sizeof(*r));
     read_text(st, 0, h->name, sizeof(h->name));
@@ -44,14 +73,12 @@ static void read_row(sqlite3_stmt *st, struct lbd_db_host *h, int64_t *ret_at_s,
     r->hardware_s = read_milli(st, 9) / 1000;
     r->workload_ratio = read_milli(st, 10);
     r->share_ratio = read_milli(st, 11);
-    r->slow_ratio = 1;
-    for (int i = 0; i < 3; i++) /* integer, floating, memory: the newest of others is not kept */
-        r->kernel_ops_hz[i] = (double)sqlite3_column_int64(st, 12 + i);
-    r->external_cpus = read_milli(st, 15);
-    r->running = (uint32_t)sqlite3_column_int64(st, 16);
-    r->users = (uint32_t)sqlite3_column_int64(st, 17);
-    r->terminals = (uint32_t)sqlite3_column_int64(st, 18);
-    r->tasks = (uint32_t)sqlite3_column_int64(st, 19);
+    column = read_benchmark(st, 12, r);
+    r->external_cpus = read_milli(st, column++);
+    r->running = (uint32_t)sqlite3_column_int64(st, column++);
+    r->users = (uint32_t)sqlite3_column_int64(st, column++);
+    r->terminals = (uint32_t)sqlite3_column_int64(st, column++);
+    r->tasks = (uint32_t)sqlite3_column_int64(st, column++);
     memcpy(r->model, h->model, sizeof(r->model));
 }
 
@@ -94,15 +121,19 @@ int lbd_db_put_host(struct lbd_db *db, const struct lbd_db_host *host, int64_t *
     return lbd_db_run(db, S_HOST, ret_id);
 }
 
+static int64_t to_whole(double v)
+{
+    return to_milli(v) / 1000;
+}
+
 /* One row a benchmark: a report tells of the same one again and again. */
 static int put_benchmark(struct lbd_db *db, int64_t host_id, int64_t at_s,
                          const struct lbw_node_report *r)
 {
     int64_t bench_s = at_s - r->bench_age_ns / INT64_C(1000000000), last_s = INT64_MIN;
-    int64_t row[] = {bench_s << LBD_DB_HOST_BITS | host_id, to_milli(r->hardware_s * 1000),
-                     to_milli(r->kernel_ops_hz[0]) / 1000,  to_milli(r->kernel_ops_hz[1]) / 1000,
-                     to_milli(r->kernel_ops_hz[2]) / 1000,  0};
-    int rc;
+    int64_t row[3 + 2 * LBW_NODE_KERNELS];
+    double dispersion = 0;
+    int n = 0, rc;
 
     if (bench_s < 0)
         return 0;
@@ -110,31 +141,53 @@ static int put_benchmark(struct lbd_db *db, int64_t host_id, int64_t at_s,
     rc = lbd_db_run(db, S_BENCHED_AT, &last_s);
     if (rc < 0 || (last_s != INT64_MIN && bench_s <= last_s + BENCH_DIFFERS_S))
         return rc;
-    lbd_db_bind(db->statement[S_BENCHMARK], row, sizeof(row) / sizeof(row[0]));
+    for (int i = 0; i < LBW_NODE_KERNELS; i++)
+        dispersion = fmax(dispersion, r->kernel_dispersion[i]);
+    row[n++] = bench_s << LBD_DB_HOST_BITS | host_id;
+    row[n++] = to_milli(r->hardware_s * 1000);
+    row[n++] = to_milli(dispersion);
+    for (int i = 0; i < LBW_NODE_KERNELS; i++)
+        row[n++] = to_whole(r->kernel_ops_hz[i]);
+    for (int i = 0; i < LBW_NODE_KERNELS; i++)
+        row[n++] = to_whole(r->kernel_all_hz[i]);
+    lbd_db_bind(db->statement[S_BENCHMARK], row, n);
     return lbd_db_run(db, S_BENCHMARK, NULL);
+}
+
+static int put_current(struct lbd_db *db, int64_t host_id, int64_t at_s,
+                       const struct lbw_node_report *r)
+{
+    int64_t head[] = {host_id,
+                      at_s,
+                      to_milli(r->cpus),
+                      to_milli(r->hardware),
+                      to_milli(r->core_speed),
+                      to_milli(r->capacity),
+                      to_milli(r->hardware_s * 1000),
+                      to_milli(r->workload_ratio),
+                      to_milli(r->share_ratio),
+                      at_s - r->bench_age_ns / INT64_C(1000000000)};
+    int64_t tail[] = {
+        to_milli(r->slow_ratio),    r->slow_kernel, r->packages, r->cores,     r->numa_nodes,
+        to_milli(r->external_cpus), r->running,     r->users,    r->terminals, r->tasks};
+    int64_t row[LENGTH(head) + 3 * LBW_NODE_KERNELS + LENGTH(tail)];
+    size_t n = LENGTH(head);
+
+    memcpy(row, head, sizeof(head));
+    for (int i = 0; i < LBW_NODE_KERNELS; i++)
+        row[n++] = to_whole(r->kernel_ops_hz[i]);
+    for (int i = 0; i < LBW_NODE_KERNELS; i++)
+        row[n++] = to_whole(r->kernel_all_hz[i]);
+    for (int i = 0; i < LBW_NODE_KERNELS; i++)
+        row[n++] = to_milli(r->kernel_dispersion[i]);
+    memcpy(row + n, tail, sizeof(tail));
+    lbd_db_bind(db->statement[S_CURRENT], row, (int)LENGTH(row));
+    return lbd_db_run(db, S_CURRENT, NULL);
 }
 
 int lbd_db_put_report(struct lbd_db *db, int64_t host_id, int64_t at_s,
                       const struct lbw_node_report *r)
 {
-    int64_t current[] = {host_id,
-                         at_s,
-                         to_milli(r->cpus),
-                         to_milli(r->hardware),
-                         to_milli(r->core_speed),
-                         to_milli(r->capacity),
-                         to_milli(r->hardware_s * 1000),
-                         to_milli(r->workload_ratio),
-                         to_milli(r->share_ratio),
-                         at_s - r->bench_age_ns / INT64_C(1000000000),
-                         to_milli(r->kernel_ops_hz[0]) / 1000,
-                         to_milli(r->kernel_ops_hz[1]) / 1000,
-                         to_milli(r->kernel_ops_hz[2]) / 1000,
-                         to_milli(r->external_cpus),
-                         r->running,
-                         r->users,
-                         r->terminals,
-                         r->tasks};
     int64_t raw[] = {at_s << LBD_DB_HOST_BITS | host_id,
                      to_milli(r->core_speed),
                      to_milli(r->capacity),
@@ -152,11 +205,10 @@ int lbd_db_put_report(struct lbd_db *db, int64_t host_id, int64_t at_s,
     rc = put_benchmark(db, host_id, at_s, r);
     if (rc < 0)
         return rc;
-    lbd_db_bind(db->statement[S_CURRENT], current, sizeof(current) / sizeof(current[0]));
-    rc = lbd_db_run(db, S_CURRENT, NULL);
+    rc = put_current(db, host_id, at_s, r);
     if (rc < 0)
         return rc;
-    lbd_db_bind(db->statement[S_RAW], raw, sizeof(raw) / sizeof(raw[0]));
+    lbd_db_bind(db->statement[S_RAW], raw, (int)LENGTH(raw));
     return lbd_db_run(db, S_RAW, NULL);
 }
 

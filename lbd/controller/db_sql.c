@@ -28,9 +28,16 @@ const char *const lbd_db_sql[STATEMENTS] = {
                " model = excluded.model, last_seen = excluded.last_seen RETURNING id",
     [S_HOST_ID] = "SELECT id FROM host WHERE name = ?",
     [S_BENCHED_AT] = "SELECT benchmark_at FROM current WHERE host_id = ?",
-    [S_BENCHMARK] = "INSERT OR REPLACE INTO benchmark(key, hardware_us, integer_hz, floating_hz, "
-                    "memory_hz, dispersion, fma_hz, triad_hz) VALUES(?,?,?,?,?,?,?,?)",
-    [S_CURRENT] = "INSERT OR REPLACE INTO current VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [S_BENCHMARK] = "INSERT OR REPLACE INTO benchmark(key, hardware_us, dispersion, integer_hz,"
+                    " floating_hz, memory_hz, fma_hz, triad_hz, integer_all_hz, floating_all_hz,"
+                    " memory_all_hz, fma_all_hz, triad_all_hz) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [S_CURRENT] = "INSERT OR REPLACE INTO current(host_id, at, cpus, hardware, core_speed,"
+                  " capacity, hardware_us, workload, share, benchmark_at, integer_hz, floating_hz,"
+                  " memory_hz, fma_hz, triad_hz, integer_all_hz, floating_all_hz, memory_all_hz,"
+                  " fma_all_hz, triad_all_hz, integer_dispersion, floating_dispersion,"
+                  " memory_dispersion, fma_dispersion, triad_dispersion, slow, slow_kernel,"
+                  " packages, cores, numa_nodes, external, running, users, terminals, tasks)"
+                  " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [S_RAW] = "INSERT OR REPLACE INTO report_raw VALUES(?,?,?,?,?,?,?,?,?,?)",
     [S_EVENT] = "INSERT INTO event(at, host_id, what, detail) VALUES(?,?,?,?)",
     [S_JOB] = "INSERT INTO job(jobid, stepid, username, account, partition, policy, hosts, ranks,"

@@ -137,6 +137,33 @@ START_TEST(times_are_the_controllers)
 }
 END_TEST
 
+START_TEST(a_host_slower_than_it_was_is_an_event)
+{
+    struct lbd_controller *c = start();
+    uint32_t host = lbd_controller_join(c, "n1", "boot", 7);
+    struct lbw_node_report r = a_report(); /* slow: triad at .75 */
+
+    (void)report(c, host, 1);
+    for (r.seq = 2; r.seq <= 4; r.seq++) /* told once, however often it is reported */
+        (void)lbd_controller_report(c, host, &r);
+    end(c);
+    ck_assert_int_eq(query("SELECT count(*) FROM event WHERE what = 'slower'"), 1);
+    ck_assert_int_eq(query("SELECT count(*) FROM event WHERE what = 'slower' AND detail = 'triad "
+                           "at 0.75 of its history'"),
+                     1);
+    ck_assert_int_eq(query("SELECT slow FROM current"), 750);
+    c = start(); /* a controller that starts anew knows it already */
+    host = lbd_controller_join(c, "n1", "boot", 7);
+    (void)lbd_controller_report(c, host, &r);
+    r.seq++;
+    r.slow_ratio = 1;
+    (void)lbd_controller_report(c, host, &r);
+    end(c);
+    ck_assert_int_eq(query("SELECT count(*) FROM event WHERE what = 'slower'"), 1);
+    ck_assert_int_eq(query("SELECT count(*) FROM event WHERE what = 'recovered'"), 1);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("controller");
@@ -146,6 +173,7 @@ int main(void)
     tcase_add_test(tc, a_report_that_comes_again_waits_for_the_first);
     tcase_add_test(tc, what_was_dropped_is_taken_again);
     tcase_add_test(tc, a_rebooted_host_is_another);
+    tcase_add_test(tc, a_host_slower_than_it_was_is_an_event);
     tcase_add_test(tc, times_are_the_controllers);
     return run_tests("lbd/controller", tc);
 }

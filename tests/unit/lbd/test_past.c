@@ -168,6 +168,10 @@ START_TEST(a_benchmark_is_one_row)
     ck_assert_int_eq(query("SELECT min(key) >> 20 FROM benchmark"), 1000);
     ck_assert_int_eq(query("SELECT max(key) >> 20 FROM benchmark"), 1100);
     ck_assert_int_eq(query("SELECT hardware_us FROM benchmark LIMIT 1"), 800000);
+    ck_assert_int_eq(query("SELECT dispersion FROM benchmark LIMIT 1"), 50);
+    ck_assert_int_eq(query("SELECT memory_hz FROM benchmark LIMIT 1"), 30000000000);
+    ck_assert_int_eq(query("SELECT triad_hz FROM benchmark LIMIT 1"), 5000000000);
+    ck_assert_int_eq(query("SELECT triad_all_hz FROM history_benchmark LIMIT 1"), 6000000000);
 }
 END_TEST
 

@@ -53,6 +53,17 @@ START_TEST(what_is_put_comes_back)
     ck_assert_double_eq_tol(loaded_report.hardware_s, .8, 1e-6);
     ck_assert_double_eq_tol(loaded_report.external_cpus, .123, 1e-9);
     ck_assert_uint_eq(loaded_report.tasks, 5);
+    ck_assert_uint_eq(loaded_report.users, 3);
+    for (int i = 0; i < LBW_NODE_KERNELS; i++) {
+        ck_assert_double_eq(loaded_report.kernel_ops_hz[i], r.kernel_ops_hz[i]);
+        ck_assert_double_eq(loaded_report.kernel_all_hz[i], r.kernel_all_hz[i]);
+        ck_assert_double_eq_tol(loaded_report.kernel_dispersion[i], r.kernel_dispersion[i], 1e-9);
+    }
+    ck_assert_double_eq_tol(loaded_report.slow_ratio, .75, 1e-9);
+    ck_assert_uint_eq(loaded_report.slow_kernel, 4);
+    ck_assert_uint_eq(loaded_report.packages, 2);
+    ck_assert_uint_eq(loaded_report.cores, 16);
+    ck_assert_uint_eq(loaded_report.numa_nodes, 3);
     lbd_db_close(db);
     ck_assert_int_eq(query("PRAGMA user_version"), (int64_t)lbd_migrations_count);
     ck_assert_int_eq(query("SELECT key FROM report_raw"), INT64_C(2000) << 20 | id);
@@ -60,12 +71,20 @@ START_TEST(what_is_put_comes_back)
 }
 END_TEST
 
+/* A report as the first version kept it. */
+static const char old_rows[] =
+    "INSERT INTO host VALUES(1, 'n1', 'boot', 'model', 1000, 2000);"
+    "INSERT INTO current(host_id, at, cpus, hardware, core_speed, capacity, hardware_us, workload,"
+    " share, benchmark_at, integer_hz, floating_hz, memory_hz, external, running, users, terminals,"
+    " tasks) VALUES(1, 2000, 400, 1250, 500, 500, 800000, 2500, 400, 1900, 11, 12, 13, 123, 1, 3,"
+    " 4, 5)";
+
 START_TEST(every_older_version_is_brought_up)
 {
     struct lbd_db *db;
 
     for (size_t from = 0; from <= lbd_migrations_count; from++) {
-        char sql[64];
+        char sql[96];
         sqlite3 *old;
 
         unlink(path);
@@ -75,8 +94,19 @@ START_TEST(every_older_version_is_brought_up)
         snprintf(sql, sizeof(sql), "PRAGMA application_id = 1818387565; PRAGMA user_version = %zu",
                  from);
         ck_assert_int_eq(sqlite3_exec(old, sql, NULL, NULL, NULL), SQLITE_OK);
+        if (from > 0)
+            ck_assert_int_eq(sqlite3_exec(old, old_rows, NULL, NULL, NULL), SQLITE_OK);
         sqlite3_close(old);
         ck_assert_msg(lbd_db_open(path, MAX_BYTES, &db, &err) == 0, "from %zu: %s", from, err.text);
+        loaded = 0;
+        ck_assert_int_eq(lbd_db_load(db, on_host, NULL), 0);
+        ck_assert_int_eq(loaded, from > 0);
+        if (from > 0) { /* what was not kept then is not known, and the host is no slow one */
+            ck_assert_double_eq(loaded_report.kernel_ops_hz[2], 13);
+            ck_assert_double_eq(loaded_report.kernel_ops_hz[4], 0);
+            ck_assert_double_eq(loaded_report.slow_ratio, 1);
+            ck_assert_uint_eq(loaded_report.tasks, 5);
+        }
         lbd_db_close(db);
         ck_assert_int_eq(query("PRAGMA user_version"), (int64_t)lbd_migrations_count);
     }
