@@ -55,6 +55,7 @@ static void expose_process(struct lbd_metrics *m, const struct lbd_view *v)
     set(m, LBD_M_PROCESS_OPEN_FDS, count_fds());
     set(m, LBD_M_PROCESS_START_TIME_SECONDS, (double)v->started_wall_ns / 1e9);
     set(m, LBD_M_CONFIG_RELOAD_FAILURES_TOTAL, (double)v->reload_failures);
+    set(m, LBD_M_METRICS_LEFT_OUT_TOTAL, (double)lbd_metrics_left_out(m));
 }
 
 static void expose_kernels(struct lbd_metrics *m, const struct lbd_node_stats *s)
@@ -131,7 +132,26 @@ static void expose_uplink(struct lbd_metrics *m, const struct lbd_uplink *uplink
     set(m, LBD_M_UPLINK_CONNECTED, s.connected);
     set(m, LBD_M_UPLINK_FAILURES_TOTAL, (double)s.failures);
     set(m, LBD_M_UPLINK_PENDING_REPORTS, s.pending);
+    set(m, LBD_M_UPLINK_PENDING_REPORTS_MAX, LBD_UPLINK_RING);
     set(m, LBD_M_UPLINK_DROPPED_REPORTS_TOTAL, (double)s.dropped);
+}
+
+/* Times that are not known yet are left out, but for copies that are asked for: one that was never made is as old as can be. */
+static void expose_copies(struct lbd_metrics *m, const struct lbd_store_stats *s)
+{
+    if (s->means_s > 0)
+        set(m, LBD_M_DATABASE_MEANS_TIMESTAMP_SECONDS, (double)s->means_s);
+    if (s->backup) {
+        set(m, LBD_M_DATABASE_BACKUP_TIMESTAMP_SECONDS, (double)s->backup_s);
+        set(m, LBD_M_DATABASE_BACKUPS_TOTAL, (double)s->backups);
+        set(m, LBD_M_DATABASE_BACKUP_FAILURES_TOTAL, (double)s->backup_failures);
+    }
+    if (s->snapshot) {
+        set(m, LBD_M_DATABASE_SNAPSHOT_TIMESTAMP_SECONDS, (double)s->snapshot_s);
+        set(m, LBD_M_DATABASE_SNAPSHOT_INTERVAL_SECONDS, (double)s->snapshot_interval_s);
+        set(m, LBD_M_DATABASE_SNAPSHOTS_TOTAL, (double)s->snapshots);
+        set(m, LBD_M_DATABASE_SNAPSHOT_FAILURES_TOTAL, (double)s->snapshot_failures);
+    }
 }
 
 static void expose_database(struct lbd_metrics *m, struct lbd_store *store)
@@ -142,12 +162,18 @@ static void expose_database(struct lbd_metrics *m, struct lbd_store *store)
     lbd_store_stats(store, &s);
     set(m, LBD_M_DATABASE_SIZE_BYTES, (double)s.size_bytes);
     set(m, LBD_M_DATABASE_WAL_BYTES, (double)s.wal_bytes);
+    set(m, LBD_M_DATABASE_MAX_BYTES, (double)s.max_bytes);
+    set(m, LBD_M_DATABASE_OPEN, s.open);
+    set(m, LBD_M_DATABASE_RESETS_TOTAL, (double)s.resets);
+    set(m, LBD_M_DATABASE_WAITING_ROWS, s.waiting);
+    set(m, LBD_M_DATABASE_WAITING_ROWS_MAX, LBD_STORE_ROWS_MAX);
     set(m, LBD_M_DATABASE_ROWS_TOTAL, (double)s.rows);
     set(m, LBD_M_DATABASE_DROPPED_ROWS_TOTAL, (double)s.dropped);
     for (int i = 0; i < LBD_OPS; i++)
         set1(m, LBD_M_DATABASE_ERRORS_TOTAL, op[i], (double)s.errors[i]);
     lbd_metrics_set_histogram(m, LBD_M_DATABASE_WRITE_DURATION_SECONDS, NULL, s.write_counts,
                               s.write_sum_s);
+    expose_copies(m, &s);
 }
 
 static void expose_finished(struct lbd_metrics *m, const struct lbd_finished *f)

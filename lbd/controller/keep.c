@@ -116,8 +116,9 @@ static int purge(struct lbd_keep *k, struct lbd_db *db, const struct lbd_keep_se
     return 0;
 }
 
-static int not_written(struct lbd_keep *k, const struct lbx_error *err)
+static int not_written(struct lbd_keep *k, uint64_t *failures, const struct lbx_error *err)
 {
+    ++*failures;
     if (err->code == -EUCLEAN) /* the database itself */
         return err->code;
     snprintf(k->why, sizeof(k->why), "%s", err->text);
@@ -187,7 +188,7 @@ static int start_backup(struct lbd_keep *k, struct lbd_db *db, const struct lbd_
     snprintf(path, sizeof(path), "%s/lbd-%s.db", s->backup, date);
     if (lbd_backup_start(db, path, &err, &k->backup) < 0) {
         k->backup_next_s = now_s + AGAIN_S;
-        return not_written(k, &err);
+        return not_written(k, &k->backup_failures, &err);
     }
     return 1;
 }
@@ -214,8 +215,9 @@ static int make_backup(struct lbd_keep *k, struct lbd_db *db, const struct lbd_k
     k->backup = NULL;
     if (rc < 0) {
         k->backup_next_s = now_s + AGAIN_S;
-        return not_written(k, &err);
+        return not_written(k, &k->backup_failures, &err);
     }
+    k->backups++;
     k->why[0] = '\0';
     k->backup_done_s = look_at_backups(s, true);
     k->backup_next_s = now_s + 60;
@@ -238,8 +240,9 @@ static int make_snapshot(struct lbd_keep *k, struct lbd_db *db, const struct lbd
     if (lbd_db_snapshot(db, s->snapshot, &err) < 0) {
         k->snapshot_next_s =
             now_s + (s->snapshot_interval_s < AGAIN_S ? s->snapshot_interval_s : AGAIN_S);
-        return not_written(k, &err);
+        return not_written(k, &k->snapshot_failures, &err);
     }
+    k->snapshots++;
     k->why[0] = '\0';
     k->snapshot_done_s = now_s;
     k->snapshot_next_s = now_s + s->snapshot_interval_s;

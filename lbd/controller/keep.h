@@ -41,6 +41,7 @@ struct lbd_keep {
     struct lbd_backup *backup;              /* under way */
     int64_t backup_next_s, snapshot_next_s; /* 0: look what there is */
     int64_t backup_done_s, snapshot_done_s; /* when the newest was made, 0: none */
+    uint64_t backups, backup_failures, snapshots, snapshot_failures; /* of this process */
     bool copy_failed;             /* what the last step returned is of a backup or a snapshot */
     char why[LBX_ERROR_TEXT_MAX]; /* of the last such failure, "" after one that worked */
 };

@@ -238,5 +238,9 @@ void lbd_store_stats(struct lbd_store *s, struct lbd_store_stats *ret)
 {
     pthread_mutex_lock(&s->lock);
     *ret = s->stats;
+    ret->max_bytes = s->settings.max_bytes;
+    ret->backup = s->settings.keep.backup[0] != '\0';
+    ret->snapshot = s->settings.keep.snapshot[0] != '\0';
+    ret->snapshot_interval_s = s->settings.keep.snapshot_interval_s;
     pthread_mutex_unlock(&s->lock);
 }

@@ -41,12 +41,15 @@ struct lbd_store_stats {
     uint64_t errors[LBD_OPS];
     uint64_t rows, dropped, resets;
     uint32_t waiting; /* rows */
-    int64_t size_bytes, wal_bytes;
+    int64_t size_bytes, wal_bytes, max_bytes;
     uint64_t
         write_counts[LBD_STORE_BUCKETS]; /* not cumulative; bounds of the catalogue's "seconds" */
     double write_sum_s;
     int64_t backup_s, snapshot_s,
-        means_s; /* when the newest was made, until when there are means; 0: none */
+        means_s;           /* when the newest was made, until when there are means; 0: none */
+    bool backup, snapshot; /* these are asked for */
+    int64_t snapshot_interval_s;
+    uint64_t backups, backup_failures, snapshots, snapshot_failures;
     char keep_reason
         [LBX_ERROR_TEXT_MAX]; /* why the last backup or snapshot could not be written; "" */
 };

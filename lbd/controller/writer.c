@@ -287,6 +287,10 @@ static void note_keep(struct lbd_store *s)
     s->stats.backup_s = s->keep.backup_done_s;
     s->stats.snapshot_s = s->keep.snapshot_done_s;
     s->stats.means_s = lbd_rollup_done_s(&s->keep.five);
+    s->stats.backups = s->keep.backups;
+    s->stats.backup_failures = s->keep.backup_failures;
+    s->stats.snapshots = s->keep.snapshots;
+    s->stats.snapshot_failures = s->keep.snapshot_failures;
     memcpy(s->stats.keep_reason, s->keep.why, sizeof(s->stats.keep_reason));
     pthread_mutex_unlock(&s->lock);
 }

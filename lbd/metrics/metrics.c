@@ -28,7 +28,7 @@ struct lbd_metrics {
         size_t n, size;
     } metric[LBD_METRICS];
     size_t nseries;
-    uint64_t pages;
+    uint64_t pages, left_out;
 };
 
 struct lbd_metrics *lbd_metrics_create(void)
@@ -141,6 +141,8 @@ void lbd_metrics_set(struct lbd_metrics *m, enum lbd_metric metric, const char *
     s = find(m, metric, text);
     if (s)
         s->value = value;
+    else
+        m->left_out++;
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -157,6 +159,8 @@ void lbd_metrics_set_histogram(struct lbd_metrics *m, enum lbd_metric metric,
     if (s) {
         memcpy(s->counts, counts, ((size_t)info->nbuckets + 1) * sizeof(*counts));
         s->value = sum;
+    } else {
+        m->left_out++;
     }
     pthread_mutex_unlock(&m->lock);
 }
@@ -262,6 +266,16 @@ int lbd_metrics_render(struct lbd_metrics *m, bool openmetrics, char **ret_text,
     *ret_text = text;
     *ret_n = n;
     return 0;
+}
+
+uint64_t lbd_metrics_left_out(struct lbd_metrics *m)
+{
+    uint64_t n;
+
+    pthread_mutex_lock(&m->lock);
+    n = m->left_out;
+    pthread_mutex_unlock(&m->lock);
+    return n;
 }
 
 uint64_t lbd_metrics_pages(struct lbd_metrics *m)

@@ -57,6 +57,9 @@ void lbd_metrics_drop(struct lbd_metrics *m, enum lbd_metric metric, const char 
 int lbd_metrics_render(struct lbd_metrics *m, bool openmetrics, char **ret_text, size_t *ret_n)
     __attribute__((warn_unused_result));
 
+/* Values that had no room: more than LBD_METRIC_SERIES_MAX series, or no memory. */
+uint64_t lbd_metrics_left_out(struct lbd_metrics *m);
+
 /* Pages rendered so far. */
 uint64_t lbd_metrics_pages(struct lbd_metrics *m);
 

@@ -32,6 +32,21 @@ sed 's/lb_job_share_ratio/lb_job_share/' "$top/dashboards/job.json" >"$tap_tmp/p
 not_ok "found out: a metric misspelt" ask "$tap_tmp/planted.json"
 sed 's/by (host)/by (hosts)/; s/{{host}}/{{hosts}}/' "$top/dashboards/job.json" >"$tap_tmp/planted.json"
 not_ok "found out: a label misspelt" ask "$tap_tmp/planted.json"
+# Each metric of the catalogue has been on the page of a real lbd.
+everything() {
+  python3 - "$top/schema/metrics.json" "$prometheus" "${1:-}" <<'P'
+import json, sys, urllib.parse, urllib.request
+names = [m['name'] + ('_bucket' if m['type'] == 'histogram' else '') for m in json.load(open(sys.argv[1]))['metrics']] + [n for n in sys.argv[3:] if n]
+url = f'{sys.argv[2]}/api/v1/label/__name__/values'
+there = set(json.load(urllib.request.urlopen(url, timeout=30))['data'])
+missing = [n for n in names if n not in there]
+print(len(names), 'metrics; missing:', *missing)
+sys.exit(bool(missing))
+P
+}
+ok "every metric of the catalogue has come from an lbd" everything
+diag "$(cat "$tap_tmp/out")"
+not_ok "found out: one that none exports" everything lbd_nowhere_total
 page() { curl -fs -H "Accept: $1" "$lbd_url" >"$tap_tmp/page"; }
 ok "the controller's page" page text/plain
 ok "promtool finds nothing wrong with it" promtool check metrics <"$tap_tmp/page"

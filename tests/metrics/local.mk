@@ -38,10 +38,17 @@ EXTRA_DIST += \
 	docs/pictures/policy.png \
 	docs/runbooks/LbJobUnbalanced.md \
 	docs/runbooks/LbOverheadHigh.md \
+	docs/runbooks/LbdBackupStale.md \
 	docs/runbooks/LbdBenchmarkStale.md \
+	docs/runbooks/LbdDatabaseClosed.md \
 	docs/runbooks/LbdDatabaseErrors.md \
+	docs/runbooks/LbdDatabaseFull.md \
 	docs/runbooks/LbdDown.md \
 	docs/runbooks/LbdHostSlow.md \
+	docs/runbooks/LbdMeansLate.md \
+	docs/runbooks/LbdMetricsLeftOut.md \
+	docs/runbooks/LbdReportsDropped.md \
+	docs/runbooks/LbdSnapshotStale.md \
 	tests/metrics/catalogue.py \
 	tests/metrics/check \
 	tests/metrics/describe \

@@ -306,6 +306,8 @@ START_TEST(a_snapshot_takes_the_place_of_the_last_one)
     ck_assert_int_eq(settle(BEGIN_S + 1600), 0);
     ck_assert_int_eq(query_file(name, "SELECT count(*) FROM report_raw"), 1001);
     ck_assert_int_eq(count_files("snapshot/*"), 1);
+    ck_assert_uint_eq(keep.snapshots, 2);
+    ck_assert_uint_eq(keep.snapshot_failures, 0);
     end();
 }
 END_TEST
@@ -326,6 +328,9 @@ START_TEST(a_copy_that_cannot_be_written_is_told_and_the_rest_goes_on)
     ck_assert(keep.copy_failed);
     ck_assert_ptr_nonnull(strstr(keep.why, "/file"));
     ck_assert_int_eq(settle(BEGIN_S + 700), 0); /* not again and again */
+    ck_assert_uint_eq(keep.backup_failures, 1);
+    ck_assert_uint_eq(keep.snapshot_failures, 1);
+    ck_assert_uint_eq(keep.backups + keep.snapshots, 0);
     end();
     ck_assert_int_eq(query("SELECT count(*) FROM report_5m"), 2);
 }

@@ -139,6 +139,7 @@ START_TEST(series_leave_and_are_limited)
     for (const char *p = page; (p = strstr(p, "\nlbd_")); p++)
         lines++;
     ck_assert_uint_eq(lines, LBD_METRIC_SERIES_MAX);
+    ck_assert_uint_eq(lbd_metrics_left_out(m), 101); /* and "ab" is still there */
     lbd_metrics_destroy(m);
 }
 END_TEST
