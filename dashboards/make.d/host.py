@@ -10,8 +10,9 @@ def now():
     return [
         stat('Processor', 'What the host says of its processor. Hosts are compared with those that say the same.',
              query(f'max by (cpu_model) (lbd_host_info{{{H}}})', '{{cpu_model}}'), width=8, spark=False, text_mode='name', thresholds=[(None, 'text')]),
-        stat('Against hosts like it', 'The worst benchmark over the median of the hosts with the same processor. Below 0.85 LbdHostSlow fires.',
-             query(f'node:lb_benchmark:relative_min{{{H}}}', 'relative'), 'percentunit', thresholds=good_above(0.95, 0.85), decimals=0),
+        stat('Against its likes, itself', '''The worst benchmark over the median of the hosts with the same processor; below 0.85 LbdHostSlow fires.
+             And over the median of this host's own history; other than 1 once two benchmarks in a row were slow.''',
+             [query(f'node:lb_benchmark:relative_min{{{H}}}', 'hosts like it'), query(f'lbd_host_own_history_ratio{{{H}}}', 'own history')], 'percentunit', thresholds=good_above(0.95, 0.85), decimals=0),
         stat('A task gets', 'Effective speed now: what one more task would get, of a reference core.',
              query(f'lbd_host_effective_speed_ratio{{{H}}}', 'speed'), 'percentunit', decimals=0, thresholds=[(None, 'blue')]),
         stat('A job gets', 'What one job would get of the whole host now, in reference cores, and the cores that there are.',
