@@ -35,8 +35,8 @@ const char sim_options_help[] =
     "  --seed=1           of all that is drawn: the same seed gives the same output\n"
     "  --csv, --json      instead of text\n"
     "  --replay=TRACE     rebuild hosts and costs from a real run's --lb=...,trace=FILE, run it "
-    "here,\n"
-    "                     and compare what was predicted with what happened\n";
+    "here\n"
+    "                     by its own policy or those given, and compare with what happened\n";
 
 static const char *const keys[] = {"ranks",     "speeds", "load",    "loaded", "period", "latency",
                                    "bandwidth", "row",    "kind",    "n",      "steps",  "seconds",
@@ -304,7 +304,7 @@ int sim_options_parse(struct sim_options *o, int argc, char **argv, struct lbx_e
         o->n = 100000000;
     if (o->steps < 0)
         o->steps = o->kind == SIM_DOALL ? 1 : 100;
-    if (o->npolicies == 0)
+    if (o->npolicies == 0 && !o->replay)
         o->policy[o->npolicies++] = "auto";
     return 0;
 }

@@ -4,210 +4,309 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/registry.h"
+#include "sim/step.h"
+#include "sim/trace.h"
 #include "sim/world.h"
 
-#define N_MAX 100000000
 #define CORES_MIN 0.001
+#define SLICES 500            /* of the run, in which a host's speed is taken to stay */
+#define SLICE_MIN_NS 20000000 /* of less, quotas make noise */
+#define FITS 14
+#define MOVE_FIXED_NS 300000
+#define HOOK_CPU_NS 20000
+#define MOVE_CPU_NS 100000
 
-struct trace {
-    uint32_t nranks;
-    int64_t loop, n, row_bytes; /* loop < 0: none opened yet */
-    double *cpu, *wall;         /* [nranks] of the samples */
-    double *cost, *seen;        /* [n] CPU ns, executions */
-    int64_t begin_ns, end_ns, passes, moves;
+struct replay {
+    const struct sim_trace *t;
+    struct sim_host *host; /* [nranks] */
+    double *speed;         /* [nranks * slices] of the hosts, slice by slice */
+    size_t slices;
+    int64_t slice_ns, begin_ns;
+    int64_t *bound; /* [nranks + 1] of the step that was asked for last */
+    size_t *piece;  /* [nranks] that it was in */
 };
 
-static int64_t get(const json_t *line, const char *key, int64_t otherwise)
+/* Sums of a rank's times, spread over the slices that its reports cover: busy [2 * slices], CPU time and elapsed. */
+static void spread(const struct replay *p, const struct sim_trace_rank *r, double *busy)
 {
-    const json_t *v = json_object_get(line, key);
+    int64_t from = p->begin_ns;
 
-    return json_is_integer(v) ? (int64_t)json_integer_value(v) : otherwise;
-}
+    for (size_t i = 0; i < r->n; i++) {
+        const struct sim_piece *piece = &r->piece[i];
+        int64_t to = piece->at_ns > from ? piece->at_ns : from + 1;
 
-static int64_t at(const json_t *array, size_t i)
-{
-    return (int64_t)json_integer_value(json_array_get(array, i));
-}
+        for (int64_t k = (from - p->begin_ns) / p->slice_ns;
+             k >= 0 && k < (int64_t)p->slices && p->begin_ns + k * p->slice_ns < to; k++) {
+            double a = fmax((double)from, (double)(p->begin_ns + k * p->slice_ns));
+            double b = fmin((double)to, (double)(p->begin_ns + (k + 1) * p->slice_ns));
+            double part = fmax(0, b - a) / (double)(to - from);
 
-static int start(struct trace *t, const json_t *line)
-{
-    int64_t nranks = get(line, "nranks", 0);
-
-    if (t->nranks > 0 || nranks < 1 || nranks > SIM_RANKS_MAX)
-        return 0;
-    t->nranks = (uint32_t)nranks;
-    t->cpu = calloc(t->nranks, sizeof(*t->cpu));
-    t->wall = calloc(t->nranks, sizeof(*t->wall));
-    return t->cpu && t->wall ? 0 : -ENOMEM;
-}
-
-static int open_loop(struct trace *t, const json_t *line)
-{
-    int64_t n = get(line, "n", -1);
-
-    if (t->loop >= 0 || n < 1 || n > N_MAX)
-        return 0;
-    t->cost = calloc((size_t)n, sizeof(*t->cost));
-    t->seen = calloc((size_t)n, sizeof(*t->seen));
-    if (!t->cost || !t->seen)
-        return -ENOMEM;
-    t->loop = get(line, "loop", 0);
-    t->n = n;
-    t->row_bytes = get(line, "row_bytes", 0);
-    return 0;
-}
-
-static void take_report(struct trace *t, const json_t *line)
-{
-    const json_t *samples = json_object_get(line, "samples"), *s;
-    int64_t rank = get(line, "rank", -1), now = get(line, "t", 0), pass = get(line, "pass", 0);
-    int64_t wall = 0;
-    size_t i;
-
-    if (rank < 0 || rank >= t->nranks)
-        return;
-    json_array_foreach(samples, i, s)
-    {
-        int64_t first = at(s, 0), last = at(s, 1), cpu = at(s, 3);
-
-        if (json_array_size(s) != 4 || first < 0 || last > t->n || first >= last || cpu < 0 ||
-            at(s, 2) < 0)
-            continue;
-        wall += at(s, 2);
-        t->wall[rank] += (double)at(s, 2);
-        t->cpu[rank] += (double)cpu;
-        for (int64_t k = first; k < last; k++) {
-            t->cost[k] += (double)cpu / (double)(last - first);
-            t->seen[k] += 1;
+            busy[2 * k] += part * piece->cpu_ns;
+            busy[2 * k + 1] += part * piece->wall_ns;
         }
+        from = to;
     }
-    if (wall > 0) {
-        t->begin_ns = t->begin_ns < now - wall ? t->begin_ns : now - wall;
-        t->end_ns = t->end_ns > now ? t->end_ns : now;
-    }
-    t->passes = t->passes > pass + 1 ? t->passes : pass + 1;
 }
 
-static int take_line(struct trace *t, const char *text)
+/* What the host gave while it computed; where it did not, as before; before all, as on the whole; else as the others. */
+static void rebuild_host(struct replay *p, uint32_t rank, double others, double *busy)
 {
-    json_t *line = json_loads(text, 0, NULL);
-    const char *event = json_string_value(json_object_get(line, "event"));
-    int ret = 0;
+    double cpu = 0, wall = 0, last, *speed = p->speed + rank * p->slices;
 
-    if (event && strcmp(event, "start") == 0)
-        ret = start(t, line);
-    else if (event && t->nranks > 0 && strcmp(event, "open") == 0)
-        ret = open_loop(t, line);
-    else if (event && t->loop >= 0 && get(line, "loop", -1) == t->loop) {
-        if (strcmp(event, "report") == 0)
-            take_report(t, line);
-        t->moves += strcmp(event, "move") == 0;
+    memset(busy, 0, 2 * p->slices * sizeof(*busy));
+    spread(p, &p->t->rank[rank], busy);
+    for (size_t k = 0; k < p->slices; k++) {
+        cpu += busy[2 * k];
+        wall += busy[2 * k + 1];
     }
-    json_decref(line);
-    return ret;
+    last = wall > 0 ? cpu / wall : others;
+    for (size_t k = 0; k < p->slices; k++) {
+        if (busy[2 * k + 1] > 0)
+            last = busy[2 * k] / busy[2 * k + 1];
+        speed[k] = fmin(1, fmax(CORES_MIN, last));
+    }
+    p->host[rank] =
+        (struct sim_host){.cores = 1, .left = speed, .nleft = p->slices, .left_ns = p->slice_ns};
 }
 
-static int read_trace(struct trace *t, const char *path, struct lbx_error *err)
+static int rebuild(struct replay *p)
 {
-    FILE *f = fopen(path, "re");
-    char *line = NULL;
-    size_t size = 0;
-    int ret = 0;
+    const struct sim_trace *t = p->t;
+    double cpu = 0, wall = 0, *busy;
 
-    if (!f)
-        return lbx_error_set(err, -errno, "%s: %s", path, strerror(errno));
-    while (ret == 0 && getline(&line, &size, f) > 0)
-        ret = take_line(t, line);
-    free(line);
-    fclose(f);
-    if (ret < 0)
-        return lbx_error_set(err, ret, "%s: no memory", path);
-    if (t->loop < 0 || t->end_ns <= t->begin_ns)
-        return lbx_error_set(err, -EPROTO, "%s: a trace of a run with a loop is needed", path);
+    p->begin_ns = t->kind == SIM_DOALL || t->open_ns >= t->end_ns ? t->begin_ns : t->open_ns;
+    p->slice_ns = (t->end_ns - p->begin_ns) / SLICES + 1;
+    if (p->slice_ns < SLICE_MIN_NS)
+        p->slice_ns = SLICE_MIN_NS;
+    p->slices = (size_t)((t->end_ns - p->begin_ns) / p->slice_ns + 1);
+    p->host = calloc(t->nranks, sizeof(*p->host));
+    p->speed = calloc(t->nranks * p->slices, sizeof(*p->speed));
+    p->bound = calloc((size_t)t->nranks + 1, sizeof(*p->bound));
+    p->piece = calloc(t->nranks, sizeof(*p->piece));
+    busy = calloc(2 * p->slices, sizeof(*busy));
+    if (!p->host || !p->speed || !p->bound || !p->piece || !busy) {
+        free(busy);
+        return -ENOMEM;
+    }
+    for (uint32_t r = 0; r < t->nranks; r++)
+        for (size_t i = 0; i < t->rank[r].n; i++) {
+            cpu += t->rank[r].piece[i].cpu_ns;
+            wall += t->rank[r].piece[i].wall_ns;
+        }
+    for (uint32_t r = 0; r < t->nranks; r++)
+        rebuild_host(p, r, wall > 0 ? cpu / wall : 1, busy);
+    free(busy);
     return 0;
 }
 
-/* Iterations that were never timed cost as the others do in the mean; a rank that did nothing is as fast as the others. */
-static void complete(struct trace *t, struct sim_host *host)
+/* The bounds that the run had in a step. */
+static const int64_t *bounds(void *arg, int64_t step)
 {
-    double cost = 0, seen = 0, cpu = 0, wall = 0;
+    struct replay *p = arg;
+    const struct sim_trace *t = p->t;
 
-    for (int64_t k = 0; k < t->n; k++) {
-        cost += t->cost[k];
-        seen += t->seen[k];
-    }
-    for (int64_t k = 0; k < t->n; k++)
-        t->cost[k] = t->seen[k] > 0 ? t->cost[k] / t->seen[k] : cost / seen;
-    for (uint32_t r = 0; r < t->nranks; r++) {
-        cpu += t->cpu[r];
-        wall += t->wall[r];
-    }
-    for (uint32_t r = 0; r < t->nranks; r++) {
-        double cores = t->wall[r] > 0 ? t->cpu[r] / t->wall[r] : cpu / wall;
+    if (step == 0)
+        memset(p->piece, 0, t->nranks * sizeof(*p->piece));
+    p->bound[t->nranks] = t->n;
+    for (uint32_t r = t->nranks; r-- > 0;) {
+        const struct sim_trace_rank *rank = &t->rank[r];
+        int64_t first = rank->owned_first, last = rank->owned_last;
 
-        host[r].cores = fmin(1, fmax(CORES_MIN, cores));
+        while (p->piece[r] + 1 < rank->n && rank->piece[p->piece[r]].step <= step)
+            p->piece[r]++;
+        if (rank->n > 0) {
+            first = rank->piece[p->piece[r]].first;
+            last = rank->piece[p->piece[r]].last;
+        }
+        p->bound[r] = last > first && first < p->bound[r + 1] ? first : p->bound[r + 1];
     }
+    p->bound[0] = 0;
+    return p->bound;
 }
 
-static int run(const struct sim_options *o, const struct trace *t, const struct sim_host *host,
-               FILE *out, struct lbx_error *err)
+static void step_config(const struct sim_options *o, struct replay *p, struct sim_step_config *ret)
 {
-    double measured = (double)(t->end_ns - t->begin_ns) / 1e9;
+    const struct sim_trace *t = p->t;
+    double byte_ns = t->move_bytes > 0 ? t->move_ns / t->move_bytes : 1e9 / o->bytes_per_s;
 
-    for (int i = 0; i < o->npolicies; i++) {
-        struct sim_config c = {.nranks = t->nranks,
-                               .host = host,
-                               .n = t->n,
-                               .cost_ns = t->cost,
-                               .policy = o->policy[i],
-                               .latency_ns = o->latency_ns,
-                               .move_fixed_ns = 300000,
-                               .row_bytes = t->row_bytes,
-                               .row_ns = (int64_t)((double)t->row_bytes / o->bytes_per_s * 1e9),
-                               .hook_cpu_ns = 20000,
-                               .move_cpu_ns = 100000,
-                               .passes = (int)(t->passes < 100000 ? t->passes : 100000),
-                               .measured = true};
-        struct sim_result r;
-        int ret = sim_run(&c, &r);
+    *ret = (struct sim_step_config){.kind = t->kind == SIM_DOACROSS ? LBP_DOACROSS : LBP_STEPPED,
+                                    .nranks = t->nranks,
+                                    .host = p->host,
+                                    .n = t->n,
+                                    .cost_ns = t->cost,
+                                    .steps = t->passes,
+                                    .latency_ns = o->latency_ns,
+                                    .row_bytes = t->row_bytes,
+                                    .row_ns = (int64_t)((double)t->row_bytes * byte_ns),
+                                    .hook_cpu_ns = HOOK_CPU_NS,
+                                    .pipelined = t->kind == SIM_DOACROSS ? t->pipelined : 0,
+                                    .shift_fixed_ns = (int64_t)t->shift_fixed_ns,
+                                    .shift_incr_ns = t->shift_incr_ns,
+                                    .parts = 4,
+                                    .seed = o->seed,
+                                    .bounds = bounds,
+                                    .arg = p};
+}
+
+/*
+ * What a step of the run took besides computing: with it the run takes as long as it did, when it is simulated with the very
+ * bounds that it had.  A host's speed depends on the time, so that this is found by halving.
+ */
+static int fit_exchange(struct replay *p, struct sim_step_config *c)
+{
+    const struct sim_trace *t = p->t;
+    double moving = t->move_n > 0 ? t->move_ns / t->move_n * (double)t->moves : 0;
+    double took = sim_trace_took_ns(t) - moving, least = 0, most = took / (double)t->passes;
+
+    c->block = t->block;
+    c->policy = "none";
+    for (int i = 0; i < FITS; i++) {
+        struct sim_step_result r;
+        int ret;
+
+        c->exchange_ns = i == 0 ? 0 : (int64_t)((least + most) / 2);
+        ret = sim_step_told(c, &r);
+        if (ret < 0)
+            return ret;
+        if ((double)r.end_ns >= took)
+            most = (double)c->exchange_ns;
+        else
+            least = (double)c->exchange_ns;
+    }
+    c->exchange_ns = (int64_t)least;
+    c->block = 0;
+    return 0;
+}
+
+/* Shares by what the hosts are said to be worth, as the policy's; `none` begins with even ones. */
+static const double *told(const struct sim_trace *t, const char *policy)
+{
+    struct lbp_params params;
+
+    return lbp_params_parse(&params, policy, NULL) == 0 && params.policy != LBP_NONE ? t->weight
+                                                                                     : NULL;
+}
+
+struct outcome {
+    int64_t end_ns, static_ns, ideal_ns, moves, exchange_ns;
+    bool ended;
+    const char *why;
+};
+
+static int run_stepped(const struct sim_options *o, struct replay *p, const char *policy,
+                       struct outcome *ret)
+{
+    struct sim_step_config c;
+    struct sim_step_result r;
+    int rc;
+
+    step_config(o, p, &c);
+    rc = fit_exchange(p, &c);
+    if (rc < 0)
+        return rc;
+    c.policy = policy;
+    c.told = told(p->t, policy);
+    rc = sim_step_run(&c, &r);
+    if (rc == 0)
+        *ret = (struct outcome){r.end_ns,      r.static_ns, r.ideal_ns, r.plans,
+                                c.exchange_ns, r.ended,     r.why};
+    return rc;
+}
+
+static int run_doall(const struct sim_options *o, const struct replay *p, const char *policy,
+                     struct outcome *ret)
+{
+    const struct sim_trace *t = p->t;
+    struct sim_config c = {.nranks = t->nranks,
+                           .host = p->host,
+                           .n = t->n,
+                           .cost_ns = t->cost,
+                           .told = told(t, policy),
+                           .policy = policy,
+                           .latency_ns = o->latency_ns,
+                           .move_fixed_ns = MOVE_FIXED_NS,
+                           .row_bytes = t->row_bytes,
+                           .row_ns = (int64_t)((double)t->row_bytes / o->bytes_per_s * 1e9),
+                           .hook_cpu_ns = HOOK_CPU_NS,
+                           .move_cpu_ns = MOVE_CPU_NS,
+                           .passes = (int)(t->passes < 100000 ? t->passes : 100000),
+                           .measured = true};
+    struct sim_result r;
+    int rc = sim_run(&c, &r);
+
+    if (rc == 0)
+        *ret = (struct outcome){r.end_ns, r.static_ns, r.ideal_ns, r.moves, 0, r.ended, r.why};
+    return rc;
+}
+
+/* Is it the policy of the real run?  Of another one nobody knows how long it would have taken. */
+static bool is_own(const struct sim_trace *t, const char *policy)
+{
+    struct lbp_params params;
+    char text[sizeof(t->policy)];
+
+    if (lbp_params_parse(&params, policy, NULL) < 0)
+        return false;
+    lbp_params_print(&params, text, sizeof(text));
+    return strcmp(text, t->policy) == 0;
+}
+
+static void print(FILE *out, const struct sim_trace *t, const char *policy, const struct outcome *r)
+{
+    static const char *const kind[] = {"doall", "stepped", "doacross"};
+    double measured_s = sim_trace_took_ns(t) / 1e9, predicted_s = (double)r->end_ns / 1e9;
+
+    fprintf(out,
+            "replay policy=%s kind=%s ranks=%" PRIu32 " n=%" PRId64 " passes=%" PRId64
+            " measured_s=%.4f predicted_s=%.4f",
+            policy, kind[t->kind], t->nranks, t->n, t->passes, measured_s, predicted_s);
+    if (is_own(t, policy))
+        fprintf(out, " error_ratio=%.4f", fabs(predicted_s / measured_s - 1));
+    fprintf(out,
+            " static_s=%.4f ideal_s=%.4f exchange_s=%.6f moves=%" PRId64 " predicted_moves=%" PRId64
+            "\n",
+            (double)r->static_ns / 1e9, (double)r->ideal_ns / 1e9, (double)r->exchange_ns / 1e9,
+            t->moves, r->moves);
+}
+
+static int run(const struct sim_options *o, struct replay *p, FILE *out, struct lbx_error *err)
+{
+    const struct sim_trace *t = p->t;
+    int n = o->npolicies > 0 ? o->npolicies : 1;
+
+    for (int i = 0; i < n; i++) {
+        const char *policy = o->npolicies > 0 ? o->policy[i] : t->policy;
+        struct outcome r = {0};
+        int ret =
+            t->kind == SIM_DOALL ? run_doall(o, p, policy, &r) : run_stepped(o, p, policy, &r);
 
         if (ret < 0 || !r.ended)
-            return lbx_error_set(err, ret < 0 ? ret : -EIO, "%s: %s", o->policy[i],
+            return lbx_error_set(err, ret < 0 ? ret : -EIO, "%s: %s", policy,
                                  ret < 0 ? strerror(-ret) : r.why);
-        fprintf(out,
-                "replay policy=%s ranks=%" PRIu32 " n=%" PRId64 " passes=%" PRId64
-                " measured_s=%.4f predicted_s=%.4f predicted_over_measured=%.4f static_s=%.4f "
-                "ideal_s=%.4f moves=%" PRId64 " predicted_moves=%" PRId64 "\n",
-                o->policy[i], t->nranks, t->n, t->passes, measured, (double)r.end_ns / 1e9,
-                (double)r.end_ns / 1e9 / measured, (double)r.static_ns / 1e9,
-                (double)r.ideal_ns / 1e9, t->moves, r.moves);
+        print(out, t, policy, &r);
     }
     return 0;
 }
 
 int sim_replay(const struct sim_options *o, FILE *out, struct lbx_error *err)
 {
-    struct trace t = {.loop = -1, .begin_ns = INT64_MAX, .end_ns = INT64_MIN};
-    struct sim_host *host = NULL;
-    int ret = read_trace(&t, o->replay, err);
+    struct sim_trace t;
+    struct replay p = {.t = &t};
+    int ret = sim_trace_read(o->replay, &t, err);
 
-    if (ret == 0) {
-        host = calloc(t.nranks, sizeof(*host));
-        ret = host ? 0 : lbx_error_set(err, -ENOMEM, "no memory");
-    }
-    if (ret == 0) {
-        complete(&t, host);
-        ret = run(o, &t, host, out, err);
-    }
-    free(host);
-    free(t.cpu);
-    free(t.wall);
-    free(t.cost);
-    free(t.seen);
+    if (ret < 0)
+        return ret;
+    ret = rebuild(&p);
+    ret = ret < 0 ? lbx_error_set(err, ret, "no memory") : run(o, &p, out, err);
+    free(p.host);
+    free(p.speed);
+    free(p.bound);
+    free(p.piece);
+    sim_trace_fini(&t);
     return ret;
 }

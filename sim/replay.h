@@ -9,9 +9,10 @@
 #include "sim/options.h"
 
 /*
- * Rebuild the hosts (CPU time per elapsed time of each rank's samples) and the costs of the iterations of the trace's first
- * loop, simulate it with the options' policies, and print the seconds that were measured and predicted.
- * Lines that are cut, unknown events and other loops are passed over.
+ * Rebuild the hosts (CPU time per elapsed time of each rank, as it changed during the run) and the costs of the iterations of
+ * the trace's first loop, free-running, stepped or pipelined; of stepped and pipelined ones also what a step takes besides
+ * computing.  Simulate it with the options' policies (none: with its own), and print the seconds that were measured and
+ * predicted.
  * Returns 0 or a negative errno with a text: -ENOENT and others of opening, -EPROTO when the trace holds no loop that ran.
  */
 int sim_replay(const struct sim_options *o, FILE *out, struct lbx_error *err)

@@ -30,6 +30,7 @@ struct rank {
 struct world {
     const struct sim_step_config *c;
     struct lbp_stepped *policy; /* NULL: the bare loop */
+    bool told;                  /* bounds come from config->bounds */
     struct rank *rank;
     double *before;               /* [n + 1] work of [0, i) */
     double longest;               /* time that one iteration takes on the slowest host */
@@ -208,7 +209,7 @@ static void report(struct world *w, int64_t end)
 
         rank->r.steps++;
         rank->r.wait_ns += end - w->ready[r];
-        w->start[r] = end + c->latency_ns;
+        w->start[r] = end + c->latency_ns + c->exchange_ns;
         if (!w->policy || end - rank->reported_ns < w->period_ns)
             continue;
         if (c->kind == LBP_DOACROSS && r > 0) {
@@ -386,8 +387,11 @@ static void loop(struct world *w)
     const struct sim_step_config *c = w->c;
 
     for (w->step = 0; w->step < c->steps && !w->result.why; w->step++) {
-        int64_t from = w->now_ns;
-        int64_t end = c->kind == LBP_DOACROSS ? pipeline_step(w) : barrier_step(w);
+        int64_t from = w->now_ns, end;
+
+        if (w->told)
+            memcpy(w->bound, c->bounds(c->arg, w->step), (c->nranks + 1) * sizeof(*w->bound));
+        end = c->kind == LBP_DOACROSS ? pipeline_step(w) : barrier_step(w);
 
         if ((double)(end - from) > SETTLED * best_step(w, from))
             w->result.settled_ns = end;
@@ -395,7 +399,7 @@ static void loop(struct world *w)
             printf("%9.3f  step %" PRId64 " took %.3f ms\n", (double)end / 1e6, w->step,
                    (double)(end - from) / 1e6);
         report(w, end);
-        w->now_ns = end + c->latency_ns;
+        w->now_ns = end + c->latency_ns + c->exchange_ns;
         if (!w->policy)
             continue;
         balancer(w);
@@ -424,13 +428,14 @@ static int begin(struct world *w, bool bare)
     if (!weight)
         return -ENOMEM;
     for (uint32_t r = 0; r < c->nranks; r++) {
-        weight[r] = sim_host_cores(&c->host[r], 0) * sim_host_hardware(&c->host[r]);
+        weight[r] =
+            c->told ? c->told[r] : sim_host_cores(&c->host[r], 0) * sim_host_hardware(&c->host[r]);
         weight[c->nranks + r] = sim_host_hardware(&c->host[r]);
         w->rank[r].host = c->host[r];
         w->rank[r].host.period = -1;
         w->rank[r].r.shift_iterations = -1;
     }
-    config.weight = c->weights ? weight : NULL;
+    config.weight = c->weights || c->told ? weight : NULL;
     config.hardware = weight + c->nranks;
     ret = lbp_stepped_first(c->n, c->nranks, config.weight, c->min_iterations, w->bound);
     memcpy(w->undo, w->bound, (c->nranks + 1) * sizeof(*w->undo));
@@ -442,9 +447,11 @@ static int begin(struct world *w, bool bare)
     return ret;
 }
 
-static int run(const struct sim_step_config *c, bool bare, struct sim_step_result *ret_result)
+static int run(const struct sim_step_config *c, bool bare, bool told,
+               struct sim_step_result *ret_result)
 {
-    struct world w = {.c = c, .plan_ns = INT64_MAX, .period_ns = 10000000, .seed = c->seed};
+    struct world w = {
+        .c = c, .told = told, .plan_ns = INT64_MAX, .period_ns = 10000000, .seed = c->seed};
     size_t ranks = c->nranks;
     int ret = -ENOMEM;
 
@@ -491,18 +498,30 @@ out:
     return ret;
 }
 
+static int check(const struct sim_step_config *c)
+{
+    return c->nranks < 1 || c->parts < 0 || c->parts > SIM_STEP_PARTS || c->n < 0 || c->steps < 0 ||
+                   (c->kind == LBP_DOACROSS && c->pipelined < 1)
+               ? -EINVAL
+               : 0;
+}
+
+int sim_step_told(const struct sim_step_config *config, struct sim_step_result *ret)
+{
+    int rc = check(config);
+
+    return rc < 0 ? rc : config->bounds ? run(config, true, true, ret) : -EINVAL;
+}
+
 int sim_step_run(const struct sim_step_config *config, struct sim_step_result *ret)
 {
     struct sim_step_result bare;
-    int rc;
+    int rc = check(config);
 
-    if (config->nranks < 1 || config->parts < 0 || config->parts > SIM_STEP_PARTS ||
-        config->n < 0 || config->steps < 0 ||
-        (config->kind == LBP_DOACROSS && config->pipelined < 1))
-        return -EINVAL;
-    rc = run(config, true, &bare);
     if (rc == 0)
-        rc = run(config, false, ret);
+        rc = run(config, true, false, &bare);
+    if (rc == 0)
+        rc = run(config, false, false, ret);
     if (rc == 0)
         ret->static_ns = bare.end_ns;
     return rc;

@@ -23,9 +23,12 @@ struct sim_step_config {
         cost_ns; /* [n] reference work of each iteration in a step; for DOACROSS: of a whole sweep */
     int64_t steps;
     bool steps_told;
-    bool weights;          /* the hosts' speeds are known at the start: first bounds and prior */
+    bool weights; /* the hosts' speeds are known at the start: first bounds and prior */
+    const double
+        *told; /* [nranks] instead: the speeds that the ranks' lbds told; NULL: as `weights` says */
     const char *policy;    /* as for lbp_params_parse */
     int64_t latency_ns;    /* of a message to or from the balancer, and of the barrier */
+    int64_t exchange_ns;   /* of the exchange or barrier after each step, besides the latency */
     int64_t move_fixed_ns; /* of a transfer of rows, besides its latency */
     int64_t row_bytes, row_ns;
     double hook_cpu_ns; /* CPU time that a report costs a rank */
@@ -41,6 +44,8 @@ struct sim_step_config {
     bool trace; /* print what is decided */
     /* Called after each report that the balancer took; may be NULL. */
     void (*decided)(void *arg, struct lbp_stepped *s, int64_t now_ns);
+    /* sim_step_told: the bounds of a step, [nranks + 1], borrowed until the next call. */
+    const int64_t *(*bounds)(void *arg, int64_t step);
     void *arg;
 };
 
@@ -61,6 +66,10 @@ struct sim_step_result {
 
 /* Returns 0 or a negative errno. */
 int sim_step_run(const struct sim_step_config *config, struct sim_step_result *ret)
+    __attribute__((warn_unused_result));
+
+/* Without a balancer, with the bounds that config->bounds tells for each step; only ret's end_ns and ideal_ns. */
+int sim_step_told(const struct sim_step_config *config, struct sim_step_result *ret)
     __attribute__((warn_unused_result));
 
 #endif

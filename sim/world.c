@@ -275,7 +275,7 @@ static int make_balance(struct sim_world *w, const double *weight)
     struct lbp_balance_config config = {.nranks = c->nranks,
                                         .n = c->n,
                                         .row_bytes = c->row_bytes,
-                                        .weight = c->weights ? weight : NULL,
+                                        .weight = weight,
                                         .t_interact_ns = c->measured ? 2 * c->latency_ns : 0,
                                         .first_epoch = 1};
     double *hardware = calloc(c->nranks, sizeof(*hardware));
@@ -295,6 +295,7 @@ int sim_run(const struct sim_config *config, struct sim_result *ret_result)
     struct sim_world w = {.config = config, .final_pass = -1, .tick_ns = INT64_MAX};
     double *weight = calloc(config->nranks, sizeof(*weight));
     int64_t *share = calloc(config->nranks, sizeof(*share));
+    bool known;
     int ret = -ENOMEM;
 
     if (config->nranks < 1 || config->nranks > SIM_RANKS_MAX || config->n < 0)
@@ -304,10 +305,13 @@ int sim_run(const struct sim_config *config, struct sim_result *ret_result)
     if (!weight || !share || !w.rank || !w.count)
         goto out;
     for (uint32_t i = 0; i < config->nranks; i++)
-        weight[i] = sim_host_cores(&config->host[i], 0) * sim_host_hardware(&config->host[i]);
-    ret = lbp_apportion(config->n, config->weights ? weight : NULL, config->nranks, share);
+        weight[i] = config->told
+                        ? config->told[i]
+                        : sim_host_cores(&config->host[i], 0) * sim_host_hardware(&config->host[i]);
+    known = config->told || config->weights;
+    ret = lbp_apportion(config->n, known ? weight : NULL, config->nranks, share);
     if (ret == 0)
-        ret = make_balance(&w, weight);
+        ret = make_balance(&w, known ? weight : NULL);
     if (ret == 0)
         ret = start(&w, share);
     if (ret < 0)

@@ -18,8 +18,10 @@ struct sim_config {
     uint32_t nranks;             /* one on each host */
     const struct sim_host *host; /* [nranks] */
     int64_t n;
-    const double *cost_ns;     /* [n] CPU time of each iteration */
-    bool weights;              /* the hosts' speeds are known at the start: shares and prior */
+    const double *cost_ns; /* [n] CPU time of each iteration */
+    bool weights;          /* the hosts' speeds are known at the start: shares and prior */
+    const double
+        *told; /* [nranks] instead: the speeds that the ranks' lbds told; NULL: as `weights` says */
     const char *policy;        /* as for lbp_params_parse */
     int64_t latency_ns;        /* of a message, one way */
     int64_t move_fixed_ns;     /* of a transfer of rows, besides its latency */

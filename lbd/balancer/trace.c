@@ -146,6 +146,11 @@ static json_t *pack_report(uint32_t rank, const struct lbw_report *m)
                      samples, "done", done);
 }
 
+static const char *kind_name(uint32_t kind)
+{
+    return kind == LBW_STEPPED ? "stepped" : kind == LBW_DOACROSS ? "doacross" : "doall";
+}
+
 void lbd_trace_message(struct lbd_trace *t, int64_t now_ns, uint32_t rank,
                        const struct lbw_rank_msg *msg)
 {
@@ -156,7 +161,8 @@ void lbd_trace_message(struct lbd_trace *t, int64_t now_ns, uint32_t rank,
         return;
     if (msg->type == LBW_OPEN)
         put(t, now_ns,
-            json_pack("{s:s, s:I, s:s, s:I, s:I, s:I, s:[I,I]}", "event", "open", "loop",
+            json_pack("{s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:[I,I]}", "event", "open", "kind",
+                      kind_name(o->kind), "pipelined", (json_int_t)o->pipelined, "loop",
                       (json_int_t)o->loop, "name", o->name, "n", (json_int_t)o->n, "row_bytes",
                       (json_int_t)o->row_bytes, "rank", (json_int_t)rank, "owned",
                       (json_int_t)o->owned_first, (json_int_t)o->owned_last));

@@ -3,7 +3,8 @@
  * The trace of a job's balancing (--lb=...,trace=FILE): what was seen and what was decided, a JSON object a line, for
  * `lbctl explain` and for replay in lbsim.  Times are ns since the trace began.
  *   {"t":..,"event":"start","nranks":..,"policy":"..","weight":[..]}
- *   {"t":..,"event":"open","loop":..,"name":"..","n":..,"row_bytes":..,"rank":..,"owned":[first,last]}
+ *   {"t":..,"event":"open","loop":..,"name":"..","kind":"doall"|"stepped"|"doacross","n":..,"row_bytes":..,
+ *    "pipelined":..,"rank":..,"owned":[first,last]}
  *   {"t":..,"event":"report","loop":..,"rank":..,"pass":..,"executed":..,"remaining":..,"dry":..,"low":..,"wait_ns":..,
  *    "samples":[[first,last,wall_ns,cpu_ns],..],"done":[[epoch,role,iterations,bytes,wall_ns,cpu_ns],..]}
  *   {"t":..,"event":"move","loop":..,"pass":..,"epoch":..,"source":..,"dest":..,"span":[first,last],"reason":".."}

@@ -80,6 +80,40 @@ sim --grain=10 2>/dev/null && bad "a grain for a loop without blocks"
 } >"$tmp/trace"
 sim --replay="$tmp/trace" --policy=static >"$tmp/r" || bad "replay"
 grep -q 'measured_s=1.0000 predicted_s=1.0' "$tmp/r" || bad "replay: $(cat "$tmp/r")"
+grep -q 'error_ratio=0.0' <(sim --replay="$tmp/trace") || bad "by its own policy: $(sim --replay="$tmp/trace")"
+grep -q error_ratio <(sim --replay="$tmp/trace" --policy=auto) && bad "nobody knows what another policy would have taken"
+
+# stepped KIND: ten steps of 100 rows of 1 ms by two ranks with half each, rank 1 at half speed; a step takes 100 ms, and 20 ms
+# besides.  Its policy moved nothing; auto would have, and the ideal time is 2/3 of what computing took.
+stepped() {
+    echo '{"t":0,"event":"start","nranks":2,"policy":"none,report,trace=/tmp/x","weight":[]}'
+    for r in 0 1; do
+        echo '{"t":0,"event":"open","loop":0,"name":"rows","kind":"'"$1"'","pipelined":200,"n":100,"row_bytes":8,"rank":'$r',"owned":['$((50 * r)),$((50 * r + 50))']}'
+    done
+    for ((i = 1; i <= 10; i++)); do
+        for r in 0 1; do
+            wall=$((50000000 * (r + 1)))
+            echo '{"t":'$((i * 120000000))',"event":"step","loop":0,"rank":'$r',"step":'$i',"steps":1,"epoch":0,"owned":['$((50 * r)),$((50 * r + 50))'],"wall_ns":'$wall',"cpu_ns":50000000,"wait_ns":'$((120000000 - wall))',"move":[0,0,0],"shift":[-1,0],"samples":[['$((50 * r)),$((50 * r + 50)),$wall',50000000]]}'
+        done
+    done
+    for r in 0 1; do
+        wall=$((500000000 * (r + 1)))
+        echo '{"t":1200000000,"event":"close","loop":0,"rank":'$r',"passes":10,"compute_ns":'$wall',"wait_ns":'$((1200000000 - wall))',"library_ns":0}'
+    done
+}
+stepped stepped >"$tmp/stepped"
+sim --replay="$tmp/stepped" >"$tmp/r" || bad "stepped replay"
+grep -q 'policy=none kind=stepped ranks=2 n=100 passes=10 measured_s=1.2000 predicted_s=1.\(20\|19\).* error_ratio=0.00.* exchange_s=0.0[12]9*' "$tmp/r" ||
+    bad "stepped replay: $(cat "$tmp/r")"
+sim --replay="$tmp/stepped" --policy=auto --policy=none >"$tmp/r" || bad "stepped replay by two policies"
+awk '{ for (i = 1; i <= NF; i++) { split($i, a, "="); v[NR, a[1]] = a[2] } }
+    END { exit !(v[1, "predicted_s"] < 1.1 && v[1, "predicted_moves"] > 0 && v[2, "predicted_s"] > 1.19 && v[2, "predicted_moves"] == 0) }' "$tmp/r" ||
+    bad "auto would have gained: $(cat "$tmp/r")"
+stepped doacross >"$tmp/doacross"
+sim --replay="$tmp/doacross" >"$tmp/r" || bad "pipelined replay"
+grep -q 'policy=none kind=doacross .* measured_s=1.2000 predicted_s=1.\(20\|19\).* error_ratio=0.00' "$tmp/r" || bad "pipelined replay: $(cat "$tmp/r")"
+sed 's/"wall_ns":100000000/"wall_ns":50000000/' "$tmp/stepped" >"$tmp/lie"
+grep -q 'error_ratio=0.00.* exchange_s=0.0[67]' <(sim --replay="$tmp/lie") || bad "what is not computing is the exchange: $(sim --replay="$tmp/lie")"
 sim --replay="$tmp/none" 2>/dev/null && bad "a trace that is not there"
 echo garbage >"$tmp/g"
 sim --replay="$tmp/g" 2>/dev/null && bad "a trace of garbage"
