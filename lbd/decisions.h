@@ -16,11 +16,6 @@
 
 #include "common/error.h"
 
-#define LBD_DECISIONS_FILE_BYTES \
-    ((size_t)256 << 10) /* then it is put aside, in place of the one put aside before */
-#define LBD_DECISIONS_STEPS_MAX 256
-#define LBD_DECISIONS_STEPS_EACH 64 /* of one user */
-
 struct lbd_decisions;
 
 /* state[in] lbd's folder; copied.  Returns 0, -ENAMETOOLONG or -ENOMEM; a folder that cannot be had shows when it is needed. */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "common/clock.h"
+#include "lbd/stepfiles.h"
 #include "tests/unit/lbd/run.h"
 #include "wire/local.h"
 
@@ -150,7 +151,7 @@ START_TEST(a_file_is_bounded_and_read_page_by_page)
         ck_assert_int_eq(take(1000, 3, 0, 5, sent, 25, 2000, false), 0);
     snprintf(path, sizeof(path), "%s/decisions/3.0", dir);
     ck_assert_int_eq(stat(path, &st), 0);
-    ck_assert_int_le(st.st_size, (off_t)LBD_DECISIONS_FILE_BYTES + LBW_LOCAL_TEXT_MAX);
+    ck_assert_int_le(st.st_size, (off_t)LBD_STEPFILES_FILE_BYTES + LBW_LOCAL_TEXT_MAX);
     do {
         snprintf(ask, sizeof(ask), "3.0 %lld", (long long)from);
         o = answer(1000, false, ask);
@@ -193,9 +194,9 @@ START_TEST(a_users_steps_are_bounded_and_do_not_crowd_out_others)
     json_t *o;
 
     ck_assert_int_eq(take(2000, 9999, 0, 5, 0, 1, 1, true), 0);
-    for (uint32_t i = 0; i < LBD_DECISIONS_STEPS_EACH + 10; i++)
+    for (uint32_t i = 0; i < LBD_STEPFILES_STEPS_EACH + 10; i++)
         ck_assert_int_eq(take(1000, i, 0, 5, 0, 1, 1, true), 0);
-    ck_assert_int_eq(count_files(), LBD_DECISIONS_STEPS_EACH + 1);
+    ck_assert_int_eq(count_files(), LBD_STEPFILES_STEPS_EACH + 1);
     o = answer(2000, false, "9999");
     ck_assert_ptr_nonnull(o);
     json_decref(o);
