@@ -11,12 +11,12 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "lbd/commands.h"
-#include "lbd/conf.h"
 #include "lbd/decisions.h"
 #include "lbd/expose.h"
 #include "lbd/jobs.h"
 #include "lbd/node/steps.h"
 #include "lbd/notify.h"
+#include "lbd/reload.h"
 #include "lbd/retention.h"
 #include "lbd/rules.h"
 #include "lbd/serve.h"
@@ -40,18 +40,12 @@ struct lbd {
     uint32_t
         self; /* this host's number at the controller in this process; UINT32_MAX: not joined */
     int64_t started_wall_ns;
-    uint64_t reload_failures;
     struct lbd_jobs *jobs;
     struct lbd_foreseen foreseen;
     struct lbd_decisions *decisions;
     struct lbd_hands hands;
+    struct lbd_reload reload;
     bool stopping;
-
-    uv_work_t reload; /* names of users may take a while to look up */
-    bool reloading, reload_again;
-    struct lbx_policyconf new_conf;
-    struct lbx_error reload_err, web_err;
-    int reload_rc, web_rc;
 };
 
 static struct lbd_view view_of(const struct lbd *d)
@@ -66,7 +60,7 @@ static struct lbd_view view_of(const struct lbd *d)
                              .ranking = &d->ranking,
                              .server = d->server,
                              .started_wall_ns = d->started_wall_ns,
-                             .reload_failures = d->reload_failures,
+                             .reload_failures = d->reload.failures,
                              .jobs = d->jobs,
                              .foreseen = &d->foreseen,
                              .hands = &d->hands};
@@ -249,8 +243,7 @@ static void stop(struct lbd *d)
     uv_close((uv_handle_t *)&d->hup, NULL);
     uv_close((uv_handle_t *)&d->watchdog, NULL);
     uv_close((uv_handle_t *)&d->tidy, NULL);
-    if (!d->reloading) /* else when that is done */
-        lbd_serve_stop(d->serve);
+    lbd_reload_stop(&d->reload);
     if (d->server)
         lbd_local_server_stop(d->server);
     if (d->node)
@@ -264,64 +257,27 @@ static void stop(struct lbd *d)
     lbd_slurmnodes_stop(d->slurm);
 }
 
-static void read_again(uv_work_t *work)
+static void on_read_again(void *data, struct lbx_policyconf *conf)
 {
-    struct lbd *d = work->data;
-
-    d->reload_err.code = 0;
-    d->reload_rc = lbd_conf_read(d->options->config, &d->new_conf, &d->reload_err);
-    if (d->reload_rc == -ENOENT && !d->options->config_given) {
-        lbx_policyconf_init(&d->new_conf);
-        d->reload_rc = 0;
-    }
-    d->web_err.code = 0;
-    d->web_rc = lbd_serve_reload(d->serve, &d->web_err);
-}
-
-static void start_reload(struct lbd *d);
-
-static void after_read(uv_work_t *work, int status)
-{
-    struct lbd *d = work->data;
+    struct lbd *d = data;
     struct lbd_node_settings node;
     struct lbd_controller_settings controller;
 
-    d->reloading = false;
-    if (status == 0 && d->reload_rc == 0) {
-        lbx_policyconf_fini(&d->conf);
-        d->conf = d->new_conf;
-        node = node_settings(d);
-        controller = controller_settings(d);
-        if (d->node && !d->stopping)
-            lbd_node_set(d->node, &node);
-        if (d->controller && !d->stopping)
-            lbd_controller_set(d->controller, &controller);
-        lbx_log(LBX_LOG_INFO, "%s is in force", d->options->config);
-    } else if (status == 0) {
-        d->reload_failures++;
-        lbx_log(LBX_LOG_ERROR, "%s; the old configuration stays in force", d->reload_err.text);
-    }
-    if (status == 0 && d->web_rc < 0) {
-        d->reload_failures++;
-        lbx_log(LBX_LOG_ERROR, "%s; the old one stays in force", d->web_err.text);
-    }
-    if (d->stopping) {
-        lbd_serve_stop(d->serve);
-        return;
-    }
-    lbd_notify("READY=1");
-    if (d->reload_again)
-        start_reload(d);
+    lbx_policyconf_fini(&d->conf);
+    d->conf = *conf;
+    node = node_settings(d);
+    controller = controller_settings(d);
+    if (d->node && !d->stopping)
+        lbd_node_set(d->node, &node);
+    if (d->controller && !d->stopping)
+        lbd_controller_set(d->controller, &controller);
 }
 
-static void start_reload(struct lbd *d)
+static void on_reload_stopped(void *data)
 {
-    d->reload.data = d;
-    d->reload_again = d->reloading;
-    if (d->reloading)
-        return;
-    lbd_notify("RELOADING=1");
-    d->reloading = uv_queue_work(&d->loop, &d->reload, read_again, after_read) == 0;
+    struct lbd *d = data;
+
+    lbd_serve_stop(d->serve); /* a reload uses it */
 }
 
 static void on_signal(uv_signal_t *handle, int signum)
@@ -329,7 +285,7 @@ static void on_signal(uv_signal_t *handle, int signum)
     struct lbd *d = handle->data;
 
     if (signum == SIGHUP) {
-        start_reload(d);
+        lbd_reload_start(&d->reload);
         return;
     }
     lbx_log(LBX_LOG_INFO, "stopping");
@@ -412,19 +368,15 @@ static int start(struct lbd *d, struct lbx_error *err)
                                         .decisions = decisions,
                                         .explain = explain,
                                         .data = d};
-    int rc = lbd_conf_read(o->config, &d->conf, err);
+    int rc = lbd_reload_read(o, &d->conf, err);
 
     d->hands = (struct lbd_hands){probe, set_weights, d};
-    if (rc == -ENOENT && !o->config_given) {
-        lbx_policyconf_init(&d->conf);
-        rc = 0;
-    }
     (void)mkdir(o->state, 0751); /* what cannot be kept there is told where it matters */
     if (rc == 0)
         rc = start_roles(d, err);
     sources.node = d->node;
     if (rc == 0)
-        d->serve = lbd_serve_create(&d->loop, o, expose, d);
+        d->serve = d->reload.serve = lbd_serve_create(&d->loop, o, expose, d);
     if (rc == 0)
         rc = lbd_jobs_create(&d->loop, lbd_serve_metrics(d->serve), on_job, d, &d->jobs);
     if (rc == 0)
@@ -445,6 +397,11 @@ int lbd_daemon_run(const struct lbd_options *options, struct lbx_error *err)
 
     if (rc < 0)
         return lbx_error_set(err, rc, "event loop: %s", uv_strerror(rc));
+    d.reload = (struct lbd_reload){.loop = &d.loop,
+                                   .options = options,
+                                   .take = on_read_again,
+                                   .stopped = on_reload_stopped,
+                                   .data = &d};
     init_handles(&d);
     rc = start(&d, err);
     if (rc == 0) {

@@ -58,7 +58,7 @@ static bool is_within_rate(struct lbd_guard *g, uid_t uid, int64_t now_ns)
 }
 
 /* What is kept of a step besides its decisions; a new object. */
-static json_t *make_head(uid_t uid, struct lbd_step s, const json_t *o)
+static json_t *make_head(uid_t uid, struct lbd_stepfile s, const json_t *o)
 {
     const json_t *hosts = json_object_get(o, "hosts"), *h;
     json_t *names = json_array();
@@ -81,7 +81,7 @@ static json_t *make_head(uid_t uid, struct lbd_step s, const json_t *o)
 int lbd_decisions_take(struct lbd_decisions *d, uid_t uid, uint32_t jobid, uint32_t stepid,
                        const char *json, int64_t now_ns, struct lbx_error *err)
 {
-    struct lbd_step s = {jobid, stepid};
+    struct lbd_stepfile s = {jobid, stepid};
     json_error_t why;
     json_t *o, *head;
     int rc;
@@ -107,7 +107,7 @@ int lbd_decisions_take(struct lbd_decisions *d, uid_t uid, uint32_t jobid, uint3
     return rc < 0 ? lbx_error_set(err, rc, "decisions: not kept: %s", strerror(-rc)) : 0;
 }
 
-static char *make_answer(const struct lbd_decisions *d, struct lbd_step s, json_t *head,
+static char *make_answer(const struct lbd_decisions *d, struct lbd_stepfile s, json_t *head,
                          uint64_t from)
 {
     struct lbd_stepfiles_page p = {
@@ -133,12 +133,13 @@ static char *make_answer(const struct lbd_decisions *d, struct lbd_step s, json_
 }
 
 /* "JOBID[.STEP] [FROM]" */
-static bool parse_ask(const char *ask, struct lbd_step *ret, bool *ret_has_step, uint64_t *ret_from)
+static bool parse_ask(const char *ask, struct lbd_stepfile *ret, bool *ret_has_step,
+                      uint64_t *ret_from)
 {
     unsigned long long from = 0;
     int end = 0;
 
-    *ret = (struct lbd_step){0};
+    *ret = (struct lbd_stepfile){0};
     *ret_has_step =
         sscanf(ask, "%" SCNu32 ".%" SCNu32 "%n", &ret->jobid, &ret->stepid, &end) == 2 && end > 0;
     if (!*ret_has_step && (sscanf(ask, "%" SCNu32 "%n", &ret->jobid, &end) != 1 || end == 0))
@@ -153,7 +154,7 @@ static bool parse_ask(const char *ask, struct lbd_step *ret, bool *ret_has_step,
 char *lbd_decisions_answer(struct lbd_decisions *d, uid_t uid, bool all, const char *ask,
                            int64_t now_ns, struct lbx_error *err)
 {
-    struct lbd_step s, last = {0};
+    struct lbd_stepfile s, last = {0};
     json_t *steps, *head;
     bool has_step;
     uint64_t from;

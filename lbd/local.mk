@@ -7,7 +7,7 @@ liblbd_la_SOURCES = \
 	lbd/conn.c lbd/conn.h \
 	lbd/daemon.c lbd/daemon.h \
 	lbd/jobfigures.c lbd/jobfigures.h \
-	lbd/decisions.c lbd/decisions.h lbd/stepfiles.c lbd/stepfiles.h \
+	lbd/decisions.c lbd/decisions.h lbd/reload.c lbd/reload.h lbd/stepfiles.c lbd/stepfiles.h \
 	lbd/expose.c lbd/expose.h \
 	lbd/guard.c lbd/guard.h \
 	lbd/jitter.c lbd/jitter.h \

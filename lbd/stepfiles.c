@@ -22,7 +22,7 @@ int lbd_stepfiles_init(struct lbd_stepfiles *files, const char *state)
     return n < (int)sizeof(files->dir) - 64 ? 0 : -ENAMETOOLONG;
 }
 
-static void path_of(const struct lbd_stepfiles *files, struct lbd_step s, const char *suffix,
+static void path_of(const struct lbd_stepfiles *files, struct lbd_stepfile s, const char *suffix,
                     char ret[LBD_STEPFILES_PATH_BYTES])
 {
     snprintf(ret, LBD_STEPFILES_PATH_BYTES, "%.*s/%" PRIu32 ".%" PRIu32 "%s",
@@ -49,7 +49,7 @@ static char *read_all(const char *path)
 }
 
 /* The first line of a step's file, parsed; NULL when there is none. */
-json_t *lbd_stepfiles_head(const struct lbd_stepfiles *files, struct lbd_step s)
+json_t *lbd_stepfiles_head(const struct lbd_stepfiles *files, struct lbd_stepfile s)
 {
     char path[LBD_STEPFILES_PATH_BYTES], line[LBD_STEPFILES_HEAD_BYTES];
     json_t *head = NULL;
@@ -65,7 +65,7 @@ json_t *lbd_stepfiles_head(const struct lbd_stepfiles *files, struct lbd_step s)
     return json_is_object(head) ? head : (json_decref(head), NULL);
 }
 
-static bool parse_name(const char *name, struct lbd_step *ret)
+static bool parse_name(const char *name, struct lbd_stepfile *ret)
 {
     int end = 0;
 
@@ -73,7 +73,7 @@ static bool parse_name(const char *name, struct lbd_step *ret)
            name[end] == '\0';
 }
 
-static void forget(const struct lbd_stepfiles *files, struct lbd_step s)
+static void forget(const struct lbd_stepfiles *files, struct lbd_stepfile s)
 {
     char path[LBD_STEPFILES_PATH_BYTES];
 
@@ -87,14 +87,14 @@ static void forget(const struct lbd_stepfiles *files, struct lbd_step s)
 static void make_room(const struct lbd_stepfiles *files, json_int_t uid)
 {
     for (;;) {
-        struct lbd_step oldest[2] = {{0}};
+        struct lbd_stepfile oldest[2] = {{0}};
         time_t when[2] = {0};
         size_t n[2] = {0}; /* of all; of this user */
         DIR *dir = opendir(files->dir);
         struct dirent *e;
 
         while (dir && (e = readdir(dir))) {
-            struct lbd_step s;
+            struct lbd_stepfile s;
             struct stat st;
             json_t *head;
 
@@ -123,7 +123,7 @@ static void make_room(const struct lbd_stepfiles *files, json_int_t uid)
 }
 
 /* Write the file anew with this first line and `rest` behind it (may be NULL).  Returns 0 or a negative errno. */
-static int write_file(const struct lbd_stepfiles *files, struct lbd_step s, const json_t *head,
+static int write_file(const struct lbd_stepfiles *files, struct lbd_stepfile s, const json_t *head,
                       const char *rest)
 {
     char path[LBD_STEPFILES_PATH_BYTES], fresh[LBD_STEPFILES_PATH_BYTES];
@@ -148,7 +148,8 @@ static int write_file(const struct lbd_stepfiles *files, struct lbd_step s, cons
     return rc;
 }
 
-int lbd_stepfiles_prepare(const struct lbd_stepfiles *files, struct lbd_step s, const json_t *head)
+int lbd_stepfiles_prepare(const struct lbd_stepfiles *files, struct lbd_stepfile s,
+                          const json_t *head)
 {
     json_t *old = lbd_stepfiles_head(files, s);
     char path[LBD_STEPFILES_PATH_BYTES], before[LBD_STEPFILES_PATH_BYTES];
@@ -182,7 +183,8 @@ int lbd_stepfiles_prepare(const struct lbd_stepfiles *files, struct lbd_step s, 
     return rc;
 }
 
-int lbd_stepfiles_append(const struct lbd_stepfiles *files, struct lbd_step s, const json_t *list)
+int lbd_stepfiles_append(const struct lbd_stepfiles *files, struct lbd_stepfile s,
+                         const json_t *list)
 {
     char path[LBD_STEPFILES_PATH_BYTES], line[LINE_MAX_BYTES];
     const json_t *one;
@@ -215,7 +217,7 @@ int lbd_stepfiles_append(const struct lbd_stepfiles *files, struct lbd_step s, c
 
 /* All steps of a job that are kept and may be seen, as numbers.  ret_last: the one that began last. */
 json_t *lbd_stepfiles_list(const struct lbd_stepfiles *files, uint32_t jobid, uid_t uid, bool all,
-                           struct lbd_step *ret_last)
+                           struct lbd_stepfile *ret_last)
 {
     json_t *list = json_array();
     DIR *dir = opendir(files->dir);
@@ -223,7 +225,7 @@ json_t *lbd_stepfiles_list(const struct lbd_stepfiles *files, uint32_t jobid, ui
     struct dirent *e;
 
     while (dir && (e = readdir(dir))) {
-        struct lbd_step s;
+        struct lbd_stepfile s;
         json_t *head;
         double begun;
 
@@ -272,7 +274,7 @@ static void read_page(const char *path, struct lbd_stepfiles_page *p)
     free(text);
 }
 
-void lbd_stepfiles_read(const struct lbd_stepfiles *files, struct lbd_step s,
+void lbd_stepfiles_read(const struct lbd_stepfiles *files, struct lbd_stepfile s,
                         struct lbd_stepfiles_page *page)
 {
     char path[LBD_STEPFILES_PATH_BYTES];

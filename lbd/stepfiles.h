@@ -24,7 +24,7 @@ struct lbd_stepfiles {
     char dir[LBD_STEPFILES_PATH_BYTES];
 };
 
-struct lbd_step {
+struct lbd_stepfile {
     uint32_t jobid, stepid;
 };
 
@@ -33,26 +33,26 @@ int lbd_stepfiles_init(struct lbd_stepfiles *files, const char *state)
     __attribute__((warn_unused_result));
 
 /* The head of a step's file, to be released; NULL when there is none. */
-json_t *lbd_stepfiles_head(const struct lbd_stepfiles *files, struct lbd_step s);
+json_t *lbd_stepfiles_head(const struct lbd_stepfiles *files, struct lbd_stepfile s);
 
 /*
  * Have the step's file ready to be appended to: made, begun anew when `begun_s` or `uid` of its head differ from those of
  * this head (another start of the step), turned over when full, its head replaced when this one is the first with `final`.
  * Returns 0 or a negative errno.
  */
-int lbd_stepfiles_prepare(const struct lbd_stepfiles *files, struct lbd_step s, const json_t *head)
-    __attribute__((warn_unused_result));
+int lbd_stepfiles_prepare(const struct lbd_stepfiles *files, struct lbd_stepfile s,
+                          const json_t *head) __attribute__((warn_unused_result));
 
 /* Append the objects of a list, each by its number `seq`; what is no such object is passed over.  Returns 0 or a negative errno. */
-int lbd_stepfiles_append(const struct lbd_stepfiles *files, struct lbd_step s, const json_t *list)
-    __attribute__((warn_unused_result));
+int lbd_stepfiles_append(const struct lbd_stepfiles *files, struct lbd_stepfile s,
+                         const json_t *list) __attribute__((warn_unused_result));
 
 /*
  * The steps of a job that are kept and are uid's (or anybody's: all), as a new array of numbers, some 32 of them.
  * ret_last[out]  the one that began last; untouched when there is none
  */
 json_t *lbd_stepfiles_list(const struct lbd_stepfiles *files, uint32_t jobid, uid_t uid, bool all,
-                           struct lbd_step *ret_last);
+                           struct lbd_stepfile *ret_last);
 
 /* Some of a step's lines, without their numbers. */
 struct lbd_stepfiles_page {
@@ -63,7 +63,7 @@ struct lbd_stepfiles_page {
 };
 
 /* Fill the page from number `from` on, as far as there is room. */
-void lbd_stepfiles_read(const struct lbd_stepfiles *files, struct lbd_step s,
+void lbd_stepfiles_read(const struct lbd_stepfiles *files, struct lbd_stepfile s,
                         struct lbd_stepfiles_page *page);
 
 #endif
