@@ -55,6 +55,7 @@ liblbd_la_SOURCES = \
 	lbd/metrics/webconf.c lbd/metrics/webconf.h \
 	lbd/node/bench.c lbd/node/bench.h \
 	lbd/node/health.c lbd/node/health.h \
+	lbd/node/idle.c lbd/node/idle.h \
 	lbd/node/quantum.c lbd/node/quantum.h \
 	lbd/node/topology.c lbd/node/topology.h \
 	lbd/node/worker.c lbd/node/worker.h \

@@ -8,12 +8,14 @@
 
 #include "common/clock.h"
 #include "lbd/node/cgroup.h"
+#include "lbd/node/idle.h"
 #include "lbd/node/quantum.h"
 #include "lbd/node/worker.h"
 
 #define ALL_REPETITIONS 3
 #define AREA_MOST ((size_t)64 << 20) /* of all threads together */
 #define AREA_ALIGN ((size_t)1 << 20)
+#define LOOK_NS (50 * LBX_NS_PER_MS) /* at who is idle, before the first core is chosen */
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -53,7 +55,10 @@ int64_t lbd_bench_repetition_ns(int64_t quantum_ns, int64_t quota_period_ns, dou
 /* What decides how it is measured. */
 struct site {
     int cpu[LBD_TOPOLOGY_CPUS_MAX];
-    size_t ncpus; /* to be used at once */
+    size_t ncpus;   /* to be used at once */
+    size_t allowed; /* all of them */
+    size_t own;     /* index of the one that is used alone */
+    struct lbd_idle idle;
     const atomic_bool *cancel;
 };
 
@@ -64,13 +69,17 @@ static int look(struct site *s, struct lbd_bench_result *r)
     int rc;
 
     lbd_topology_read(&r->topology, s->cpu, &allowed);
+    s->allowed = allowed;
+    s->own = lbd_idle_pick_now(&s->idle, s->cpu, allowed, allowed - 1, 0);
+    lbx_clock_sleep_ns(LOOK_NS);
+    s->own = lbd_idle_pick_now(&s->idle, s->cpu, allowed, s->own, 0);
     lbd_cgroup_find("/proc/self", &g);
     r->quota_period_ns = g.period_ns;
     s->ncpus = allowed;
     if (g.quota_cpus < (double)allowed)
         s->ncpus = (size_t)fmax(1, ceil(g.quota_cpus - .01));
     r->ncpus = (uint32_t)s->ncpus;
-    rc = lbd_quantum_measure(s->cpu[allowed - 1], s->cancel, &r->quantum_ns);
+    rc = lbd_quantum_measure(s->cpu[s->own], s->cancel, &r->quantum_ns);
     if (rc == -EAGAIN)
         rc = 0; /* the least will do */
     r->repetition_ns =
@@ -88,16 +97,24 @@ static struct lbd_work work_of(const struct site *s, const struct lbd_bench_resu
                              .cancel = s->cancel};
 }
 
-static int run_alone(const struct site *s, struct lbd_bench_result *r)
+/* Each kernel has the core that was idle most while the one before ran: others come and go. */
+static int run_alone(struct site *s, struct lbd_bench_result *r)
 {
-    int64_t cpu_ns = lbx_clock_thread_cpu_ns(), wall_ns = lbx_clock_mono_ns();
+    int64_t cpu_ns = lbx_clock_thread_cpu_ns(), wall_ns = lbx_clock_mono_ns(), used_ns = cpu_ns;
     double hz[LBD_BENCH_REPETITIONS];
 
     r->hardware_s = 0;
     for (int i = 0; i < LBD_KERNELS; i++) {
         struct lbd_work w = work_of(s, r, i, 1);
-        int rc = lbd_worker_alone(&w, LBD_BENCH_REPETITIONS, hz);
+        int rc;
 
+        if (i > 0)
+            s->own = lbd_idle_pick_now(&s->idle, s->cpu, s->allowed, s->own,
+                                       lbx_clock_thread_cpu_ns() - used_ns);
+        else /* the quantum's time is nobody's */
+            (void)lbd_idle_pick_now(&s->idle, s->cpu, s->allowed, s->own, 0);
+        used_ns = lbx_clock_thread_cpu_ns();
+        rc = lbd_worker_alone(&w, s->cpu[s->own], LBD_BENCH_REPETITIONS, hz);
         if (rc < 0)
             return rc;
         judge(hz, LBD_BENCH_REPETITIONS, &r->kernel[i].ops_hz, &r->kernel[i].dispersion_ratio);

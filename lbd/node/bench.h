@@ -50,7 +50,8 @@ int64_t lbd_bench_repetition_ns(int64_t quantum_ns, int64_t quota_period_ns, dou
                                 double ncpus);
 
 /*
- * Run all kernels, on one core in the calling thread, then on as many as the affinity and the quota allow, each thread pinned.
+ * Run all kernels, in the calling thread on the core that is idle most, then on as many as the affinity and the quota allow, each
+ * thread pinned.
  * cancel[in]  looked at every millisecond or so of CPU time
  * Returns 0, -ECANCELED, or -ENOMEM; *ret is untouched then.
  */

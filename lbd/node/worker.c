@@ -74,17 +74,34 @@ static double repeat(const struct lbd_work *w, void *area, atomic_uint *unfinish
     }
 }
 
-int lbd_worker_alone(const struct lbd_work *w, size_t n, double *ret_hz)
+/* Where it is not allowed any more, it is measured where it is. */
+static void pin(int cpu)
 {
-    void *area;
-    int rc = map_area(w, &area);
+    cpu_set_t set;
 
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    (void)sched_setaffinity(0, sizeof(set), &set);
+}
+
+int lbd_worker_alone(const struct lbd_work *w, int cpu, size_t n, double *ret_hz)
+{
+    cpu_set_t before;
+    bool pinned = cpu >= 0 && sched_getaffinity(0, sizeof(before), &before) == 0;
+    void *area;
+    int rc;
+
+    if (pinned)
+        pin(cpu);
+    rc = map_area(w, &area); /* in memory that is near */
     for (size_t i = 0; i < n && rc == 0; i++) {
         ret_hz[i] = repeat(w, area, NULL);
         if (ret_hz[i] <= 0)
             rc = -ECANCELED;
     }
     unmap_area(w, area);
+    if (pinned)
+        (void)sched_setaffinity(0, sizeof(before), &before);
     return rc;
 }
 
@@ -92,11 +109,8 @@ static void *work(void *data)
 {
     struct hand *h = data;
     struct crowd *c = h->crowd;
-    cpu_set_t set;
 
-    CPU_ZERO(&set);
-    CPU_SET((size_t)h->cpu, &set);
-    (void)sched_setaffinity(0, sizeof(set), &set); /* not allowed any more: measured where it is */
+    pin(h->cpu);
     atomic_fetch_add(&c->ready, 1);
     while (atomic_load(&c->ready) < c->n &&
            !atomic_load_explicit(c->work->cancel, memory_order_relaxed))

@@ -18,10 +18,10 @@ struct lbd_work {
 };
 
 /*
- * n repetitions in the calling thread.  ret_hz[out] [n] operations per CPU second.
+ * n repetitions in the calling thread, pinned to `cpu` meanwhile (-1: left where it may run).  ret_hz[out] [n] operations per CPU second.
  * Returns 0, -ECANCELED, -ENOMEM.
  */
-int lbd_worker_alone(const struct lbd_work *w, size_t n, double *ret_hz)
+int lbd_worker_alone(const struct lbd_work *w, int cpu, size_t n, double *ret_hz)
     __attribute__((warn_unused_result));
 
 /*

@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
+#include <unistd.h>
 
+#include "common/clock.h"
 #include "lbd/node/health.h"
+#include "lbd/node/idle.h"
 #include "lbd/node/load.h"
 #include "lbd/node/quantum.h"
 #include "lbd/node/worker.h"
@@ -65,7 +68,7 @@ START_TEST(workers_work_alone_and_together)
             cpu[1] = cpu[0];
             cpu[0] = c;
         }
-    ck_assert_int_eq(lbd_worker_alone(&w, 3, hz), 0);
+    ck_assert_int_eq(lbd_worker_alone(&w, -1, 3, hz), 0);
     for (int i = 0; i < 3; i++)
         ck_assert_double_gt(hz[i], 0);
     hz[0] = hz[1] = hz[2] = 0;
@@ -73,8 +76,80 @@ START_TEST(workers_work_alone_and_together)
     for (int i = 0; i < 3; i++)
         ck_assert_double_gt(hz[i], 0);
     cancel = true;
-    ck_assert_int_eq(lbd_worker_alone(&w, 3, hz), -ECANCELED);
+    ck_assert_int_eq(lbd_worker_alone(&w, cpu[0], 3, hz), -ECANCELED);
     ck_assert_int_eq(lbd_worker_all(&w, cpu, 2, 3, hz), -ECANCELED);
+}
+END_TEST
+
+static cpu_set_t seen_cpus; /* that a kernel might have run on */
+
+static uint64_t look_round(void *area, size_t area_bytes, uint64_t seed)
+{
+    (void)area;
+    (void)area_bytes;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(seen_cpus), &seen_cpus), 0);
+    return seed + 1;
+}
+
+START_TEST(one_core_is_one_core)
+{
+    static const struct lbd_kernel looking = {"looking", 1, 1, 0, 0, look_round};
+    atomic_bool cancel = false;
+    struct lbd_work w = {&looking, 0, 1000, &cancel};
+    cpu_set_t before, after;
+    double hz;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(before), &before), 0);
+    for (int c = 0; c < CPU_SETSIZE; c++) {
+        if (!CPU_ISSET((size_t)c, &before))
+            continue;
+        ck_assert_int_eq(lbd_worker_alone(&w, c, 1, &hz), 0);
+        ck_assert_int_eq(CPU_COUNT(&seen_cpus), 1);
+        ck_assert(CPU_ISSET((size_t)c, &seen_cpus));
+        ck_assert_int_eq(sched_getaffinity(0, sizeof(after), &after), 0);
+        ck_assert(CPU_EQUAL(&before, &after));
+    }
+    ck_assert_int_eq(lbd_worker_alone(&w, -1, 1, &hz), 0);
+    ck_assert(CPU_EQUAL(&before, &seen_cpus));
+}
+END_TEST
+
+/* Idle time of cpus 0, 1, 2 and 7, in hundredths of a second. */
+static const char *stat_of(int a, int b, int c, int d)
+{
+    static char text[512];
+
+    snprintf(text, sizeof(text),
+             "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 9 9 9 %d 0 1 1 1 0 0\ncpu1 9 9 9 %d 0 1 1 1 0 0\n"
+             "cpu2 9 9 9 0 %d 1 1 1 0 0\ncpu7 9 9 9 %d 0 1 1 1 0 0\nintr 5\nctxt 7\n",
+             a, b, c, d);
+    return text;
+}
+
+START_TEST(the_core_that_is_idle_is_taken)
+{
+    static const int cpu[] = {2, 0, 7};
+    struct lbd_idle idle = {0};
+    int64_t s = LBX_NS_PER_S;
+
+    if (sysconf(_SC_CLK_TCK) != 100)
+        return;
+    ck_assert_uint_eq(lbd_idle_pick(&idle, stat_of(0, 0, 0, 0), s, cpu, 3, 1, 0), 1); /* unknown */
+    ck_assert_uint_eq(lbd_idle_pick(&idle, stat_of(10, 100, 20, 90), 2 * s, cpu, 3, 1, 0), 2);
+    ck_assert_uint_eq(lbd_idle_pick(&idle, stat_of(110, 100, 20, 90), 3 * s, cpu, 3, 2, 0), 1);
+    /* what is waiting for a disk is idle, too */
+    ck_assert_uint_eq(lbd_idle_pick(&idle, stat_of(110, 100, 120, 90), 4 * s, cpu, 3, 1, 0), 0);
+    /* our own time is no reason to go, nor is a little */
+    ck_assert_uint_eq(
+        lbd_idle_pick(&idle, stat_of(210, 200, 120, 190), 5 * s, cpu, 3, 0, s - s / 10), 0);
+    ck_assert_uint_eq(
+        lbd_idle_pick(&idle, stat_of(310, 300, 120, 290), 6 * s, cpu, 3, 0, s - s / 3), 1);
+    /* nothing told, no time, a processor that is not there any more */
+    ck_assert_uint_eq(lbd_idle_pick(&idle, "", 7 * s, cpu, 3, 2, 0), 2);
+    ck_assert_uint_eq(lbd_idle_pick(&idle, stat_of(900, 900, 900, 900), 8 * s, cpu, 3, 2, 0), 2);
+    ck_assert_uint_eq(lbd_idle_pick(&idle, stat_of(999, 999, 999, 999), 8 * s, cpu, 3, 2, 0), 2);
+    ck_assert_uint_eq(lbd_idle_pick(&idle, "cpu0 1 1 1 1090 0\ncpu7 1 1 1", 9 * s, cpu, 3, 2, 0),
+                      1);
 }
 END_TEST
 
@@ -221,6 +296,8 @@ int main(void)
 
     tcase_add_test(tc, a_repetition_exceeds_quantum_and_period);
     tcase_add_test(tc, workers_work_alone_and_together);
+    tcase_add_test(tc, one_core_is_one_core);
+    tcase_add_test(tc, the_core_that_is_idle_is_taken);
     tcase_add_test(tc, every_kernel_does_its_work);
     tcase_add_test(tc, what_is_cancelled_leaves_no_result);
     tcase_add_test(tc, the_cpus_are_those_allowed);
