@@ -32,8 +32,10 @@ struct lb_ctx {
 
     struct lbc_link link; /* to the balancer; closed when it is lost */
     bool told_lost;       /* rank 0 has said that the balancer is lost */
-    bool report;          /* the summary is wanted; the same on all ranks */
-    bool own_balancer;    /* rank 0 started it: it ends with rank 0; the same on all ranks */
+    int64_t sync_ns;      /* key sync: how long a rank waits for an answer at most; 0: not at all */
+    int64_t asked, answered; /* reports that waited for an answer; of them, those that got it */
+    bool report;             /* the summary is wanted; the same on all ranks */
+    bool own_balancer;       /* rank 0 started it: it ends with rank 0; the same on all ranks */
     struct lbc_pmix pmix;
     struct lbc_launch launch; /* of rank 0 */
     double *weight;           /* [size], owned; NULL: all ranks are alike */

@@ -177,6 +177,11 @@ static void handle(struct lb_ctx *ctx, const struct lbw_rank_msg *msg)
         if (l && l->step)
             lbc_step_told(l, &msg->u.layout);
         break;
+    case LBW_ANSWER:
+        l = lbc_loop_find(ctx, msg->u.answer.loop);
+        if (l && l->asks == msg->u.answer.to) /* else one that was no longer waited for */
+            l->asks = 0;
+        break;
     case LBW_START:
     case LBW_BEAT:
         break;

@@ -14,6 +14,7 @@
 #include "libclient/ctx.h"
 #include "libclient/meet.h"
 #include "libclient/mpi_find.h"
+#include "policy/registry.h"
 #include "wire/endpoint.h"
 
 #define CONNECT_NS (2 * LBX_NS_PER_S)
@@ -122,6 +123,7 @@ static void join(struct lb_ctx *ctx, bool fence, const double *root, const struc
 {
     uint8_t blob[LBW_ENDPOINT_BYTES_MAX];
     struct lbw_endpoint endpoint;
+    struct lbp_params params;
     char key[KEY_BYTES];
     size_t n = 0;
     int rc = 0;
@@ -136,6 +138,8 @@ static void join(struct lb_ctx *ctx, bool fence, const double *root, const struc
     if (rc == 0)
         rc = lbw_endpoint_decode(blob, n, &endpoint);
     if (rc == 0) {
+        if (lbp_params_parse(&params, endpoint.policy, NULL) == 0 && params.sync)
+            ctx->sync_ns = LBC_LINK_SILENCE_NS;
         rc = lbc_link_connect(&ctx->link, &endpoint, (uint32_t)ctx->rank,
                               lbx_clock_mono_ns() + CONNECT_NS);
         explicit_bzero(&endpoint, sizeof(endpoint));

@@ -27,6 +27,7 @@ libclient_la_SOURCES = \
 	libclient/pmix.c libclient/pmix.h \
 	libclient/report.c libclient/report.h \
 	libclient/step.c libclient/step.h \
+	libclient/sync.c libclient/sync.h \
 	libclient/tcp/conn.c libclient/tcp/conn.h \
 	libclient/tcp/cursor.c \
 	libclient/tcp/group.c \

@@ -77,6 +77,7 @@ struct lb_loop {
     struct lbp_alert alert;            /* whether one is due before */
     bool reported, told_low, told_dry; /* in this pass */
     int64_t executed;                  /* in this pass */
+    int64_t asks;                      /* the answer to this is waited for, see sync.h; 0: none */
     int64_t pass_wait_ns;
     size_t nsamples;
     struct lbw_sample sample[LBW_SAMPLES_MAX];

@@ -21,6 +21,7 @@
 #include "libclient/incoming.h"
 #include "libclient/report.h"
 #include "libclient/step.h"
+#include "libclient/sync.h"
 
 #define FIRST_REPORT_NS (10 * LBX_NS_PER_MS)
 #define SPIN_NS (20 * LBX_NS_PER_US)
@@ -220,6 +221,18 @@ static void linger(struct lb_loop *l)
     }
 }
 
+static void await_answer(struct lb_loop *l)
+{
+    int64_t waited_ns;
+
+    if (l->asks == 0)
+        return;
+    waited_ns = lbc_sync_wait(l);
+    l->pass_wait_ns += waited_ns;
+    l->total.wait_ns += waited_ns;
+    l->report_ns = lbx_clock_mono_ns() + l->period_ns; /* all ranks' periods begin together */
+}
+
 /* A call that cannot be answered from what was granted before. */
 static int hook(struct lb_loop *l, int64_t *first, int64_t *last)
 {
@@ -235,6 +248,7 @@ static int hook(struct lb_loop *l, int64_t *first, int64_t *last)
         if (l->remaining_count > 0) {
             linger(l);
             lbc_report_if_due(l, now_ns);
+            await_answer(l);
         }
     }
     more = l->remaining_count > 0 || (is_balanced(l) && wait_for_more(l));

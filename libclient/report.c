@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "libclient/step.h"
+#include "libclient/sync.h"
 
 #define DRY_AGAIN_NS (2 * LBX_NS_PER_S) /* a rank that waits is heard of all the same */
 #define GROWTH 8.0                      /* a new estimate is believed at once up to this factor */
@@ -74,7 +75,8 @@ static bool join_samples(struct lb_loop *l)
     return n < LBW_SAMPLES_MAX;
 }
 
-static void send_report(struct lb_loop *l, int64_t now_ns)
+/* due: it is the period's own report, after which the rank waits in the synchronous mode. */
+static void send_report(struct lb_loop *l, int64_t now_ns, bool due)
 {
     struct lb_ctx *ctx = l->ctx;
     struct lbw_report *r = &ctx->msg->u.report;
@@ -82,12 +84,14 @@ static void send_report(struct lb_loop *l, int64_t now_ns)
     double left_ns = (double)l->remaining_count * l->iteration_wall_ns;
     bool low = !dry && !l->told_low && l->state == LBC_RUNNING && l->low_ns > 0 &&
                l->iteration_wall_ns > 0 && left_ns < (double)l->low_ns;
+    bool waits = due && !dry && lbc_sync_is_on(ctx) && l->state == LBC_RUNNING &&
+                 l->final_pass < l->pass && now_ns > 0;
     size_t skip = l->remaining.n > LBW_SPANS_MAX ? l->remaining.n - LBW_SPANS_MAX : 0;
 
     ctx->msg->type = LBW_REPORT;
     r->loop = l->number;
     r->pass = l->pass < 0 ? 0 : l->pass;
-    r->flags = (dry ? LBW_DRY : 0) | (low ? LBW_LOW : 0);
+    r->flags = (dry ? LBW_DRY : 0) | (low ? LBW_LOW : 0) | (waits ? LBW_WAITS : 0);
     r->now_ns = now_ns;
     r->executed = l->executed;
     r->remaining = l->remaining_count;
@@ -106,7 +110,9 @@ static void send_report(struct lb_loop *l, int64_t now_ns)
     l->reported = true;
     l->reported_ns = now_ns;
     lbp_alert_told(&l->alert);
-    l->report_ns = now_ns + (dry ? DRY_AGAIN_NS : l->period_ns);
+    l->asks = waits ? now_ns : 0;
+    if (due || dry || !lbc_sync_is_on(ctx)) /* there the others wait for this rank's period */
+        l->report_ns = now_ns + (dry ? DRY_AGAIN_NS : l->period_ns);
 }
 
 void lbc_report_sample(struct lb_loop *l, int64_t first, int64_t last, int64_t wall_ns,
@@ -117,7 +123,7 @@ void lbc_report_sample(struct lb_loop *l, int64_t first, int64_t last, int64_t w
     if (!l->ctx || !lbc_link_is_open(&l->ctx->link))
         return;
     if (l->nsamples == LBW_SAMPLES_MAX && !join_samples(l))
-        send_report(l, lbx_clock_mono_ns());
+        send_report(l, lbx_clock_mono_ns(), false);
     l->sample[l->nsamples++] = (struct lbw_sample){first, last, wall_ns, cpu_ns};
 }
 
@@ -127,13 +133,14 @@ void lbc_report_done(struct lb_loop *l, const struct lbw_done *done)
         return;
     l->done[l->ndone++] = *done;
     if (l->ndone == LBW_DONE_MAX)
-        send_report(l, lbx_clock_mono_ns());
+        send_report(l, lbx_clock_mono_ns(), false);
 }
 
-/* A pass's first report has a time of its own. */
+/* A pass's first report has a time of its own; in the synchronous mode all have. */
 static bool has_alert(const struct lb_loop *l, int64_t now_ns)
 {
-    return l->reported && lbp_alert_due(&l->alert, now_ns - l->reported_ns, INT64_MAX);
+    return l->reported && l->ctx->sync_ns == 0 &&
+           lbp_alert_due(&l->alert, now_ns - l->reported_ns, INT64_MAX);
 }
 
 void lbc_report_if_due(struct lb_loop *l, int64_t now_ns)
@@ -146,6 +153,6 @@ void lbc_report_if_due(struct lb_loop *l, int64_t now_ns)
         (dry && !l->told_dry) ||
         (!dry && !l->told_low && l->low_ns > 0 && l->iteration_wall_ns > 0 &&
          (double)l->remaining_count * l->iteration_wall_ns < (double)l->low_ns))
-        send_report(l, now_ns);
+        send_report(l, now_ns, now_ns >= l->report_ns);
     lbc_ctx_check_link(l->ctx);
 }

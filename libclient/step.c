@@ -16,6 +16,7 @@
 #include "libclient/exchange.h"
 #include "libclient/flow.h"
 #include "libclient/report.h"
+#include "libclient/sync.h"
 
 #define PART_NS (200 * LBX_NS_PER_US) /* parts of a block are not timed finer */
 #define SPIN_NS \
@@ -399,9 +400,20 @@ static int64_t propose_interval(const struct lb_loop *l)
 {
     const struct lbc_step *s = l->step;
     double most = s->interval < INTERVAL_MAX ? 2 * (double)s->interval : INTERVAL_MAX;
-    double k = s->step_ns > 0 ? (double)l->period_ns / ASK_AGAIN / s->step_ns : 1;
+    int again = lbc_sync_is_on(l->ctx) ? 1 : ASK_AGAIN; /* there it is their report, too */
+    double k = s->step_ns > 0 ? (double)l->period_ns / again / s->step_ns : 1;
 
     return (int64_t)(k < 1 ? 1 : k > most ? most : k);
+}
+
+/* In the synchronous mode all ranks report here, at the same step, and hear of a layout before they vote on it. */
+static void report_and_wait(struct lb_loop *l)
+{
+    if (!lbc_sync_is_on(l->ctx) || l->step->steps == 0)
+        return;
+    l->asks = l->total.passes;
+    report(l, lbx_clock_mono_ns());
+    lbc_sync_wait(l);
 }
 
 /* Do all ranks have the next layout?  Returns 0 or -EIO. */
@@ -454,8 +466,10 @@ int lb_loop_exchange(lb_loop *l)
     lbc_exchange_poll(ctx, began_ns);
     if (ctx->size > 1 && (!ctx->transport || ctx->failed))
         return -EIO;
-    if (s->asking && s->exchanges >= s->agree_at)
+    if (s->asking && s->exchanges >= s->agree_at) {
+        report_and_wait(l);
         rc = ask(l);
+    }
     if (rc == 0)
         rc = exchange(l, s->layout->halos);
     s->exchanges++;
@@ -468,7 +482,8 @@ int lb_loop_exchange(lb_loop *l)
         s->step_ns = s->step_ns > 0 ? (s->step_ns + step_ns) / 2 : step_ns;
     }
     s->ended_ns = now_ns;
-    if (rc == 0 && s->steps > 0 && now_ns >= l->report_ns && lbc_link_is_open(&ctx->link))
+    if (rc == 0 && s->steps > 0 && now_ns >= l->report_ns && lbc_link_is_open(&ctx->link) &&
+        !(s->asking && lbc_sync_is_on(ctx)))
         report(l, now_ns);
     return rc;
 }

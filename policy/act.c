@@ -88,6 +88,13 @@ int lbp_act_final_again(int64_t pass, struct lbp_actions *out)
     return append(out, &action);
 }
 
+int lbp_act_answer(uint32_t rank, int64_t asks, struct lbp_actions *out)
+{
+    struct lbp_action action = {.type = LBP_ANSWER, .rank = rank, .asks = asks};
+
+    return append(out, &action);
+}
+
 static bool differs(int64_t told, int64_t now, double ratio)
 {
     return told <= 0 || fabs((double)(now - told)) > ratio * (double)told;

@@ -342,6 +342,35 @@ static bool all_dry(const struct lbp_model *m)
     return true;
 }
 
+/* How soon the rank is to report again. */
+static int64_t wanted_period(const struct lbp_balance *b, uint32_t rank, bool early)
+{
+    double end = lbp_view_end(&b->view[rank]);
+    int64_t period = b->model.rank[rank].period_ns;
+
+    if (early || end < 1.5 * (double)b->period_ns)
+        return LBP_PERIOD_QUICK_NS;
+    if (end > 4 * CALM * (double)b->period_ns)
+        return CALM * b->period_ns; /* a rank that changes says so before, see policy/alert.h */
+    if (end > 3 * (double)b->period_ns || period > LBP_PERIOD_QUICK_NS)
+        return b->period_ns;
+    return period;
+}
+
+/* Where ranks wait for one another's reports, each reports as soon as the first has to. */
+static int64_t common_period(const struct lbp_balance *b, bool early)
+{
+    int64_t least = INT64_MAX;
+
+    for (uint32_t i = 0; i < b->model.nranks; i++) {
+        int64_t period = wanted_period(b, i, early);
+
+        if (b->view[i].present && !b->model.rank[i].dry && period < least)
+            least = period;
+    }
+    return least < b->period_ns ? least : b->period_ns; /* no word comes before it: no CALM */
+}
+
 /* Reports come quickly at the beginning and towards the end. */
 static int instruct(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *out)
 {
@@ -349,24 +378,21 @@ static int instruct(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *o
     bool early =
         m->pass == 0 && (m->begun_ns == INT64_MIN || (double)(now_ns - m->begun_ns) < EARLY_NS);
 
+    int64_t common;
+
     if (published(b) || b->params.period_ns > 0)
         return 0;
+    common = b->params.sync ? common_period(b, early) : 0;
     for (uint32_t i = 0; i < m->nranks; i++) {
         const struct lbp_rank *r = &m->rank[i];
-        double end = lbp_view_end(&b->view[i]), low;
-        int64_t period = r->period_ns;
+        int64_t period;
+        double low;
         int ret;
 
         if (!b->view[i].present || r->dry)
             continue;
         low = LOW_NS + 2 * m->message_ns + lbp_profit_transfer_ns(&m->profit, (double)m->row_bytes);
-        if (early || end < 1.5 * (double)b->period_ns)
-            period = LBP_PERIOD_QUICK_NS;
-        else if (end > 4 * CALM * (double)b->period_ns)
-            period =
-                CALM * b->period_ns; /* a rank that changes says so before, see policy/alert.h */
-        else if (end > 3 * (double)b->period_ns || period > LBP_PERIOD_QUICK_NS)
-            period = b->period_ns;
+        period = b->params.sync ? common : wanted_period(b, i, early);
         ret = lbp_act_instruct(b, i, period, (int64_t)low, r->chunk_ns, now_ns, out);
         if (ret < 0)
             return ret;

@@ -48,9 +48,10 @@ int lbp_balance_create(const struct lbp_balance_config *config, int64_t now_ns,
     b->share = calloc(config->nranks, sizeof(*b->share));
     b->asked = calloc(config->nranks, sizeof(*b->asked));
     b->refused = calloc(config->nranks, sizeof(*b->refused));
+    b->asks = calloc(config->nranks, sizeof(*b->asks));
     b->plan.transfer =
         calloc(2 * (size_t)config->nranks + LBP_PLAN_POLISH, sizeof(*b->plan.transfer));
-    if (!b->view || !b->share || !b->asked || !b->refused || !b->plan.transfer)
+    if (!b->view || !b->share || !b->asked || !b->refused || !b->asks || !b->plan.transfer)
         goto out;
     b->epoch = config->first_epoch;
     b->planned_ns = INT64_MIN;
@@ -78,6 +79,7 @@ void lbp_balance_destroy(struct lbp_balance *b)
     free(b->share);
     free(b->asked);
     free(b->refused);
+    free(b->asks);
     free(b->plan.transfer);
     free(b);
 }
@@ -121,30 +123,62 @@ int lbp_balance_join(struct lbp_balance *b, uint32_t rank, int64_t first, int64_
                             moves_nothing(b) ? PUBLISHED_NS : FIRST_LOW_NS, chunk, now_ns, out);
 }
 
+/*
+ * Under sync=yes a decision is by this period's reports of all: by those that wait, while whoever takes no part, or has
+ * nothing left and will be heard of when it has, holds up nobody.
+ */
+static bool all_asked(const struct lbp_balance *b)
+{
+    const struct lbp_model *m = &b->model;
+
+    for (uint32_t i = 0; i < m->nranks; i++)
+        if (b->asks[i] == 0 && lbp_model_present(m, &m->rank[i]) && !m->rank[i].dry)
+            return false;
+    return true;
+}
+
+static int answer_all(struct lbp_balance *b, struct lbp_actions *out)
+{
+    int ret = 0;
+
+    for (uint32_t i = 0; i < b->model.nranks && ret == 0; i++) {
+        if (b->asks[i] == 0)
+            continue;
+        ret = lbp_act_answer(i, b->asks[i], out);
+        if (ret == 0)
+            b->asks[i] = 0;
+    }
+    return ret;
+}
+
 int lbp_balance_report(struct lbp_balance *b, const struct lbp_report *r, int64_t now_ns,
                        struct lbp_actions *out)
 {
     const struct lbp_model *m = &b->model;
     int64_t pass = m->pass;
-    bool done = false;
+    bool done = false, urgent;
     int ret = lbp_model_report(&b->model, r, now_ns, &done);
 
     b->said.n = 0;
     b->said.left_out = 0;
     if (ret == -EALREADY)
-        return 0;
+        return r->asks > 0 ? lbp_act_answer(r->rank, r->asks, out) : 0;
     if (ret < 0)
         return ret;
+    b->asks[r->rank] = r->asks;
     if (r->dry && m->flights > 0 && lbp_model_forget(&b->model, LOST_NS))
         done = true;
     if (r->dry && r->pass < m->pass && now_ns - b->final_ns > LOST_NS) {
         b->final_ns = now_ns;
-        return lbp_act_final_again(r->pass, out);
+        ret = lbp_act_final_again(r->pass, out);
+        return ret == 0 && all_asked(b) ? answer_all(b, out) : ret;
     }
-    ret = decide(b, now_ns, done || r->dry || r->low ? LBP_EVENT_URGENT : LBP_EVENT_REPORT, out);
+    urgent = done || r->dry || r->low || (r->asks > 0 && all_asked(b));
+    if (r->asks == 0 || urgent || moves_nothing(b))
+        ret = decide(b, now_ns, urgent ? LBP_EVENT_URGENT : LBP_EVENT_REPORT, out);
     if (m->pass > pass)
         b->final_ns = now_ns;
-    return ret;
+    return ret == 0 && all_asked(b) ? answer_all(b, out) : ret;
 }
 
 int lbp_balance_tick(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *out)

@@ -48,12 +48,14 @@ struct lbp_report {
     size_t nsamples;
     const struct lbp_done *done; /* [ndone] */
     size_t ndone;
+    int64_t asks; /* > 0: the rank waits for the ANSWER to this number (sync=yes); else 0 */
 };
 
 enum lbp_action_type {
     LBP_MOVE,     /* tell `rank` (the source) to give [first, last) of pass to `dest`, as `epoch` */
     LBP_INSTRUCT, /* tell `rank` its period_ns, low_ns, chunk_ns */
     LBP_FINAL,    /* tell all ranks: no more moves in `pass` */
+    LBP_ANSWER,   /* tell `rank`, which waits: go on, this was the answer to `asks` */
 };
 
 struct lbp_action {
@@ -64,6 +66,7 @@ struct lbp_action {
     int64_t first, last;
     int64_t period_ns, low_ns, chunk_ns;
     enum lbp_reason reason;
+    int64_t asks;
 };
 
 /* Grows as needed; the caller empties it (n = 0) after carrying the actions out, in order. */

@@ -30,6 +30,7 @@ struct lbp_balance {
     int64_t refused_pass;      /* a pair not worth a move is told once a pass and taker */
     bool *refused;             /* [nranks] */
     int64_t final_ns;          /* when FINAL was last said */
+    int64_t *asks;             /* [nranks] as they reported; 0: the rank does not wait */
 };
 
 enum lbp_event { LBP_EVENT_REPORT, LBP_EVENT_URGENT, LBP_EVENT_TICK };
@@ -53,6 +54,9 @@ int lbp_act_final(struct lbp_balance *b, struct lbp_actions *out)
     __attribute__((warn_unused_result));
 /* Say it once more, of a pass that was final before: a rank waits as if it had not heard. */
 int lbp_act_final_again(int64_t pass, struct lbp_actions *out) __attribute__((warn_unused_result));
+/* The rank goes on. */
+int lbp_act_answer(uint32_t rank, int64_t asks, struct lbp_actions *out)
+    __attribute__((warn_unused_result));
 /* Tell the rank if it differs enough from what it was told. */
 int lbp_act_instruct(struct lbp_balance *b, uint32_t rank, int64_t period_ns, int64_t low_ns,
                      int64_t chunk_ns, int64_t now_ns, struct lbp_actions *out)

@@ -30,6 +30,7 @@ enum key {
     KEY_THRESHOLD,
     KEY_FILTER,
     KEY_CHUNK,
+    KEY_SYNC,
     KEY_REPORT,
     KEY_TRACE,
     KEY_HOSTS,
@@ -45,6 +46,8 @@ static const struct lbp_key_info keys[KEYS] = {
                     "by direction and duration of the trend"},
     [KEY_CHUNK] = {"chunk", "s", "time of one chunk handed to the program",
                    "1 ms, and a quarter of what remains at most"},
+    [KEY_SYNC] = {"sync", "yes|no", "ranks wait for the answer to each report; for comparison",
+                  "no, they go on, and the answer holds from when it comes"},
     [KEY_REPORT] = {"report", "", "a summary of what was done and gained at the end, on stderr",
                     "no summary"},
     [KEY_TRACE] = {"trace", "file", "write every decision to this file", "no file"},
@@ -188,6 +191,14 @@ static int set_ratio(struct piece value, const char *key, int64_t max_micro, dou
     return 0;
 }
 
+static int set_choice(struct piece value, const char *key, bool *ret, struct lbx_error *err)
+{
+    if (!piece_is(value, "yes") && !piece_is(value, "no"))
+        return lbx_error_set(err, -EINVAL, "%s=%s is neither yes nor no", key, show(value).text);
+    *ret = piece_is(value, "yes");
+    return 0;
+}
+
 static int set_trace(struct piece value, char *trace, size_t size, struct lbx_error *err)
 {
     if (value.n == 0)
@@ -217,6 +228,8 @@ static int set_key(struct lbp_params *p, enum key key, struct piece value, struc
         return set_ratio(value, name, MICRO - 1, &p->filter, err);
     case KEY_CHUNK:
         return set_duration(value, name, CHUNK_MIN, CHUNK_MAX, &p->chunk_ns, err);
+    case KEY_SYNC:
+        return set_choice(value, name, &p->sync, err);
     case KEY_REPORT:
         p->report = true;
         return 0;
@@ -399,6 +412,8 @@ int lbp_params_print(const struct lbp_params *p, char *text, size_t size)
     put_ratio(&w, keys[KEY_THRESHOLD].name, p->threshold);
     put_ratio(&w, keys[KEY_FILTER].name, p->filter);
     put_duration(&w, keys[KEY_CHUNK].name, p->chunk_ns);
+    if (p->sync)
+        put(&w, ",%s=yes", keys[KEY_SYNC].name);
     if (p->report)
         put(&w, ",%s", keys[KEY_REPORT].name);
     if (p->trace[0])

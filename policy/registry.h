@@ -27,6 +27,7 @@ struct lbp_params {
     bool report;       /* report : a summary at the end, on stderr */
     char trace[256];   /* trace=FILE : write every decision there; "" none */
     bool hosts;        /* hosts : the step's hosts are chosen by rank */
+    bool sync;         /* sync= : ranks wait for what the balancer says to what they report */
 };
 
 struct lbp_policy_info {
@@ -35,7 +36,7 @@ struct lbp_policy_info {
 };
 struct lbp_key_info {
     const char *name;
-    const char *unit;      /* "s", "ratio", "file" or "" for a flag */
+    const char *unit;      /* "s", "ratio", "file", "yes|no", or "" for a flag */
     const char *summary;   /* one line */
     const char *automatic; /* what is done when it is not given */
 };

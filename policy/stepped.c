@@ -228,10 +228,32 @@ static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
     }
 }
 
+/* Under sync=yes every rank waits when it has reported, and all go on when all have. */
+static void answer(struct lbp_stepped *s, struct stepped_rank *rank,
+                   struct lbp_stepped_action *action, size_t *n)
+{
+    if (!s->config.params.sync)
+        return;
+    s->nasks += !rank->asks;
+    rank->asks = true;
+    if (s->nasks < s->config.nranks)
+        return;
+    for (uint32_t i = 0; i < s->config.nranks; i++)
+        s->rank[i].asks = false;
+    s->nasks = 0;
+    action[(*n)++] = (struct lbp_stepped_action){.type = LBP_STEPPED_ANSWER};
+}
+
+int64_t lbp_stepped_step(const struct lbp_stepped *s, uint32_t rank)
+{
+    return s->rank[rank].step;
+}
+
 int lbp_stepped_report(struct lbp_stepped *s, const struct lbp_stepped_report *r, int64_t now_ns,
                        struct lbp_stepped_action *ret_action, size_t *ret_n)
 {
     struct stepped_rank *rank;
+    int ret;
 
     if (!report_valid(s, r))
         return -EINVAL;
@@ -255,7 +277,10 @@ int lbp_stepped_report(struct lbp_stepped *s, const struct lbp_stepped_report *r
     if (r->shift_iterations >= 0 && r->shift_ns > 0)
         lbp_grain_message(&s->grain, r->shift_iterations, (double)r->shift_ns);
     take_work(s, rank, r, now_ns);
-    return lbp_stepped_decide(s, now_ns, ret_action, ret_n);
+    ret = lbp_stepped_decide(s, now_ns, ret_action, ret_n);
+    if (ret == 0)
+        answer(s, rank, ret_action, ret_n);
+    return ret;
 }
 
 void lbp_stepped_stats(const struct lbp_stepped *s, struct lbp_stepped_stats *ret)

@@ -74,6 +74,7 @@ struct lbp_stepped_report {
 enum lbp_stepped_type {
     LBP_STEPPED_INSTRUCT, /* all ranks: report at the first end of a step after period_ns */
     LBP_STEPPED_PLAN,     /* all ranks: bounds and block as `epoch` */
+    LBP_STEPPED_ANSWER,   /* all ranks, which wait for it: go on (sync=yes) */
 };
 
 struct lbp_stepped_action {
@@ -85,7 +86,7 @@ struct lbp_stepped_action {
     int64_t block;        /* DOACROSS: of the pipelined loop, 1 to m; 0 none */
 };
 
-#define LBP_STEPPED_ACTIONS 2 /* of one call, at most */
+#define LBP_STEPPED_ACTIONS 3 /* of one call, at most */
 
 /* Why it decided as it did, the last time that it did. */
 struct lbp_stepped_decision {
@@ -134,6 +135,9 @@ int lbp_stepped_first(int64_t n, uint32_t nranks, const double *weight, int64_t 
 int lbp_stepped_report(struct lbp_stepped *s, const struct lbp_stepped_report *r, int64_t now_ns,
                        struct lbp_stepped_action *ret_action, size_t *ret_n)
     __attribute__((warn_unused_result));
+
+/* How many steps the rank has told of. */
+int64_t lbp_stepped_step(const struct lbp_stepped *s, uint32_t rank);
 
 void lbp_stepped_stats(const struct lbp_stepped *s, struct lbp_stepped_stats *ret);
 /* ret_speed[out] [nranks] filtered work per elapsed time;  ret_share[out] [nranks]; either may be NULL */

@@ -13,6 +13,7 @@
 
 struct stepped_rank {
     bool reported, fresh; /* fresh: reported steps since the last decision */
+    bool asks;            /* waits for the answer; under sync=yes only */
     int64_t step;
     uint64_t epoch;
     double weight, hardware;
@@ -44,6 +45,7 @@ struct lbp_stepped {
     bool moves_nothing;
     uint64_t epoch;
     uint32_t nfresh, napplied; /* ranks; applied: the last plan */
+    uint32_t nasks;            /* the same */
     int64_t step;              /* greatest that was reported */
     double step_ns, message_ns;
     int64_t begun_ns, planned_ns, period_ns, told_period_ns;

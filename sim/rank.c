@@ -171,6 +171,8 @@ static double read_inbox(struct sim_world *w, struct sim_rank *r)
             if (a->pass > r->final_pass)
                 r->final_pass = a->pass;
             break;
+        case LBP_ANSWER: /* nobody waits here */
+            break;
         case LBP_INSTRUCT:
             r->period_ns = a->period_ns;
             r->low_ns = a->low_ns;

@@ -278,7 +278,7 @@ static void balancer(struct world *w)
         for (size_t i = 0; i < n; i++)
             if (action[i].type == LBP_STEPPED_PLAN)
                 take_plan(w, &action[i], m.at_ns);
-            else
+            else if (action[i].type == LBP_STEPPED_INSTRUCT)
                 w->period_ns = action[i].period_ns;
     }
 }

@@ -108,7 +108,7 @@ static void read_report(struct lbw_reader *r, struct lbw_report *m)
 
     m->loop = (uint32_t)lbw_read_u64(r, UINT32_MAX);
     m->pass = lbw_read_i64(r, 0, INT64_MAX);
-    m->flags = (uint32_t)lbw_read_u64(r, LBW_DRY | LBW_LOW);
+    m->flags = (uint32_t)lbw_read_u64(r, LBW_DRY | LBW_LOW | LBW_WAITS);
     m->now_ns = lbw_read_i64(r, 0, INT64_MAX);
     m->executed = lbw_read_i64(r, 0, INT64_MAX);
     m->remaining = lbw_read_i64(r, 0, INT64_MAX);
@@ -296,6 +296,8 @@ static size_t count_fields(const struct lbw_rank_msg *msg)
         return STEP_FIELDS + 4 * msg->u.step.nsamples;
     case LBW_LAYOUT:
         return LAYOUT_FIELDS + (size_t)msg->u.layout.nranks;
+    case LBW_ANSWER:
+        return 2;
     case LBW_SUMMARY:
         return 1;
     case LBW_ASK:
@@ -366,6 +368,10 @@ int lbw_rank_encode(const struct lbw_rank_msg *msg, struct lbx_buf *out)
     case LBW_LAYOUT:
         write_layout(&w, &msg->u.layout);
         break;
+    case LBW_ANSWER:
+        lbw_write_u64(&w, msg->u.answer.loop);
+        lbw_write_i64(&w, msg->u.answer.to);
+        break;
     case LBW_SUMMARY:
         lbw_write_str(&w, msg->u.summary.text);
         break;
@@ -418,6 +424,10 @@ int lbw_rank_decode(const uint8_t *body, size_t n, struct lbw_rank_msg *ret_msg)
         break;
     case LBW_LAYOUT:
         read_layout(&r, &ret_msg->u.layout);
+        break;
+    case LBW_ANSWER:
+        ret_msg->u.answer.loop = (uint32_t)lbw_read_u64(&r, UINT32_MAX);
+        ret_msg->u.answer.to = lbw_read_i64(&r, 0, INT64_MAX);
         break;
     case LBW_SUMMARY:
         lbw_read_str(&r, ret_msg->u.summary.text, sizeof(ret_msg->u.summary.text));

@@ -49,6 +49,7 @@ enum lbw_rank_type {
     LBW_BEAT,   /* nothing else was sent for a quarter of a second */
     LBW_STOP,   /* balancing is over for this job (a rank was lost, or an error); go on alone */
     LBW_LAYOUT, /* new blocks of a stepped loop, for all ranks at the step that they agree on */
+    LBW_ANSWER, /* what was to be said to a report that waits, or a STEP under sync=yes, was said */
     LBW_SUMMARY = 48, /* answer to LBW_ASK, when all others have left */
 };
 
@@ -100,8 +101,9 @@ struct lbw_done {
 };
 
 enum lbw_report_flag {
-    LBW_DRY = 1, /* nothing remains and the rank waits */
-    LBW_LOW = 2, /* what remains will last less than low_ns: told once a pass */
+    LBW_DRY = 1,   /* nothing remains and the rank waits */
+    LBW_LOW = 2,   /* what remains will last less than low_ns: told once a pass */
+    LBW_WAITS = 4, /* the rank goes on when it has the ANSWER; only under the policy's key sync */
 };
 
 struct lbw_report {
@@ -184,6 +186,12 @@ struct lbw_layout {
         [LBW_LAYOUT_RANKS_MAX]; /* [nranks] iterations of each rank's block, in order of ranks; sum <= INT64_MAX */
 };
 
+/* All that waited have been heard, and what was decided by it has been told before this. */
+struct lbw_answer {
+    uint32_t loop;
+    int64_t to; /* now_ns of the REPORT, step of the STEP */
+};
+
 struct lbw_summary {
     char text[LBW_SUMMARY_MAX + 1]; /* lines for the user */
 };
@@ -201,6 +209,7 @@ struct lbw_rank_msg {
         struct lbw_final final;
         struct lbw_step step;
         struct lbw_layout layout;
+        struct lbw_answer answer;
         struct lbw_summary summary;
     } u;
 };

@@ -267,6 +267,11 @@ static void carry_out(struct lbd_loops *l, const struct loop *p, int64_t now_ns)
             msg.u.instruct = (struct lbw_instruct){p->id, a->period_ns, a->low_ns, a->chunk_ns};
             l->config.send(l->config.arg, a->rank, &msg);
             break;
+        case LBP_ANSWER:
+            msg.type = LBW_ANSWER;
+            msg.u.answer = (struct lbw_answer){p->id, a->asks};
+            l->config.send(l->config.arg, a->rank, &msg);
+            break;
         case LBP_FINAL:
             msg.type = LBW_FINAL;
             msg.u.final = (struct lbw_final){p->id, a->pass};
@@ -403,6 +408,7 @@ static int take_report(struct lbd_loops *l, uint32_t rank, const struct lbw_repo
         .nsamples = m->nsamples,
         .done = done,
         .ndone = m->ndone,
+        .asks = (m->flags & LBW_WAITS) != 0 ? m->now_ns : 0,
     };
     if (!p->balance)
         rc = begin_balance(l, p, rank, now_ns, err);
@@ -451,8 +457,11 @@ static int take_step(struct lbd_loops *l, uint32_t rank, const struct lbw_step *
     if (!p || !p->opened[rank] || p->open[rank].kind == LBW_DOALL)
         return lbx_error_set(err, -EPROTO,
                              "rank %" PRIu32 " reports steps of a loop it has not opened", rank);
-    if (!p->stepped)
+    if (!p->stepped) {
+        if (l->config.params.sync)
+            lbd_steps_answer(&l->config, p->id, rank, m->step);
         return 0;
+    }
     count_step(l, p, rank, m);
     rc = lbd_steps_take(&l->config, p->stepped, rank, m, now_ns, err);
     explain(l, p, now_ns);

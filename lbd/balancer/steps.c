@@ -77,6 +77,16 @@ static void tell_period(const struct lbd_loops_config *config, uint32_t loop, in
         config->send(config->arg, r, &msg);
 }
 
+void lbd_steps_answer(const struct lbd_loops_config *config, uint32_t loop, uint32_t rank,
+                      int64_t step)
+{
+    static struct lbw_rank_msg msg;
+
+    msg.type = LBW_ANSWER;
+    msg.u.answer = (struct lbw_answer){loop, step};
+    config->send(config->arg, rank, &msg);
+}
+
 /* The wire's samples have the shape of the policy's; only the types differ. */
 int lbd_steps_take(const struct lbd_loops_config *config, struct lbp_stepped *stepped,
                    uint32_t rank, const struct lbw_step *m, int64_t now_ns, struct lbx_error *err)
@@ -115,8 +125,11 @@ int lbd_steps_take(const struct lbd_loops_config *config, struct lbp_stepped *st
     for (size_t i = 0; i < n; i++) {
         if (action[i].type == LBP_STEPPED_PLAN)
             tell_plan(config, m->loop, &action[i], now_ns);
-        else
+        else if (action[i].type == LBP_STEPPED_INSTRUCT)
             tell_period(config, m->loop, action[i].period_ns);
+        else
+            for (uint32_t r = 0; r < config->nranks; r++)
+                lbd_steps_answer(config, m->loop, r, lbp_stepped_step(stepped, r));
     }
     return 0;
 }

@@ -21,4 +21,8 @@ int lbd_steps_take(const struct lbd_loops_config *config, struct lbp_stepped *st
                    uint32_t rank, const struct lbw_step *m, int64_t now_ns, struct lbx_error *err)
     __attribute__((warn_unused_result));
 
+/* Let a rank go on that waits since it told of so many steps. */
+void lbd_steps_answer(const struct lbd_loops_config *config, uint32_t loop, uint32_t rank,
+                      int64_t step);
+
 #endif

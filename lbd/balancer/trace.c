@@ -205,7 +205,7 @@ void lbd_trace_action(struct lbd_trace *t, int64_t now_ns, uint32_t loop,
                       (json_int_t)loop, "rank", (json_int_t)a->rank, "period_ns",
                       (json_int_t)a->period_ns, "low_ns", (json_int_t)a->low_ns, "chunk_ns",
                       (json_int_t)a->chunk_ns));
-    else
+    else if (a->type == LBP_FINAL)
         put(t, now_ns,
             json_pack("{s:s, s:I, s:I}", "event", "final", "loop", (json_int_t)loop, "pass",
                       (json_int_t)a->pass));

@@ -25,6 +25,7 @@ launch() { # HOW NP PROGRAM OPTION...
   case $how in
     srun) cluster user "${srun[@]}" -N"$np" -n"$np" "$@" ;;
     srun--lb) cluster user "${srun[@]}" -N"$np" -n"$np" --lb "$@" ;;
+    srun--lb-sync) cluster user "${srun[@]}" -N"$np" -n"$np" --lb=auto,sync=yes "$@" ;;
     srun--lb-more-ranks) cluster user "${srun[@]}" -N2 -n"$np" --overcommit --lb "$@" ;;
     mpirun) cluster user timeout -k 5 120 env LB_BALANCER="$LB_BUILD/lb-balancer" "${mpirun[@]}" "$@" ;;
     mpirun-static) cluster user timeout -k 5 120 env LB_POLICY=off "${mpirun[@]}" "$@" ;;
@@ -88,6 +89,11 @@ if [[ $hows == *srun--lb* ]]; then
   slow_has_less "fewer rows" matmul --n 1100
   slow_has_less "a smaller block" jacobi --n 1500 --steps 400
   slow_has_less "a smaller block of the pipeline" sor --n 1500 --steps 100
+  # ranks that wait for the balancer's answers
+  same srun--lb-sync 4 primes --limit 1500000 --report
+  like "$(cat "$tap_tmp/launched")" 'run .* moves=[1-9]' "iterations moved in that run"
+  same srun--lb-sync 4 jacobi --n 400 --steps 100
+  same srun--lb-sync 4 sor --n 400 --steps 30
   same srun--lb-more-ranks 5 primes --limit 100000 --block 20
 
   checks() { # WHAT CPULOOP-OPTION...: nothing missing, nothing twice, no row damaged

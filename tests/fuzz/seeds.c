@@ -106,6 +106,7 @@ int main(int argc, char **argv)
         {"beat", {.type = LBW_BEAT}},
         {"stop", {.type = LBW_STOP}},
         {"ask", {.type = LBW_ASK}},
+        {"answer", {LBW_ANSWER, {.answer = {0, 123456789}}}},
         {"summary", {LBW_SUMMARY, {.summary = {"lb: policy auto\nlb: moved 3 iterations\n"}}}},
     };
     static struct lbw_rank_msg msg = {.type = LBW_REPORT};

@@ -15,6 +15,7 @@ struct crew {
     struct world *world;
     pthread_barrier_t together;
     double weight[WORLD_RANKS_MAX];
+    int64_t asked, answered; /* by atomic additions */
 };
 
 struct member {
@@ -41,9 +42,12 @@ static void *run_member(void *arg)
     ctx = lbc_ctx_create(m->rank, c->size, world_transport(m->crew->world, m->rank), c->balanced,
                          &link, c->uneven_first ? m->crew->weight : NULL);
     ctx->told_lost = true; /* the tests' output stays clean */
+    ctx->sync_ns = c->sync_ns;
     if (c->balanced)
         lbc_ctx_join(ctx, &(struct lbc_worth){0});
     c->run(ctx, m->rank, c->data);
+    __atomic_fetch_add(&m->crew->asked, ctx->asked, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&m->crew->answered, ctx->answered, __ATOMIC_RELAXED);
     pthread_barrier_wait(&m->crew->together); /* what is in flight now would be lost */
     lb_finalize(ctx);
     return NULL;
@@ -62,6 +66,7 @@ struct crew_result crew_run(const struct crew_config *config)
     world_fail_sends(crew.world, config->fail_sends);
     mc.size = config->size;
     mc.seed = config->seed;
+    mc.sync = config->sync_ns > 0;
     if (config->balanced)
         mind = mind_start(&mc, fd);
     pthread_barrier_init(&crew.together, NULL, (unsigned)config->size);
@@ -76,6 +81,8 @@ struct crew_result crew_run(const struct crew_config *config)
         pthread_join(member[r].thread, NULL);
     if (mind)
         result.mind = mind_join(mind);
+    result.asked = crew.asked;
+    result.answered = crew.answered;
     result.leftovers = world_leftovers(crew.world);
     pthread_barrier_destroy(&crew.together);
     world_destroy(crew.world);

@@ -14,6 +14,7 @@ struct crew_config {
     uint64_t seed;
     bool balanced, uneven_first; /* uneven: random weights */
     int fail_sends;              /* see world_fail_sends */
+    int64_t sync_ns;             /* the synchronous mode, see struct lb_ctx; 0: no */
     struct mind_config mind;     /* where balanced; its size and seed are the crew's */
     /* What each rank does between lb_init and lb_finalize; the ranks wait for each other after it. */
     void (*run)(lb_ctx *ctx, int rank, void *data);
@@ -22,7 +23,8 @@ struct crew_config {
 
 struct crew_result {
     struct mind_sums mind;
-    int leftovers; /* see world_leftovers */
+    int leftovers;           /* see world_leftovers */
+    int64_t asked, answered; /* see struct lb_ctx; of all ranks */
 };
 
 struct crew_result crew_run(const struct crew_config *config);

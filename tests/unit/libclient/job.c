@@ -189,15 +189,19 @@ static void judge(struct shared *s)
 struct job_result job_run(const struct job *j)
 {
     struct shared s = {.job = j};
-    struct crew_config crew = {
-        .size = j->size,
-        .seed = j->seed,
-        .balanced = j->balanced,
-        .uneven_first = j->uneven_first,
-        .fail_sends = j->fail_sends,
-        .mind = {.loops_max = j->loops, .n = j->n, .end = j->end, .after = j->after},
-        .run = run_member,
-        .data = &s};
+    struct crew_config crew = {.size = j->size,
+                               .seed = j->seed,
+                               .balanced = j->balanced,
+                               .uneven_first = j->uneven_first,
+                               .fail_sends = j->fail_sends,
+                               .sync_ns = j->sync_ns,
+                               .mind = {.loops_max = j->loops,
+                                        .n = j->n,
+                                        .end = j->end,
+                                        .after = j->after,
+                                        .lose = j->lose},
+                               .run = run_member,
+                               .data = &s};
     struct crew_result done;
 
     for (int i = 0; i < j->loops; i++) {
@@ -208,6 +212,8 @@ struct job_result job_run(const struct job *j)
     done = crew_run(&crew);
     s.result.mind = done.mind;
     s.result.leftovers = done.leftovers;
+    s.result.asked = done.asked;
+    s.result.answered = done.answered;
     judge(&s);
     for (int i = 0; i < j->loops; i++) {
         free(s.owners[i]);

@@ -23,6 +23,8 @@ struct job {
     bool leave_early;     /* some ranks break out of the last pass and close */
     bool uneven_first;    /* random weights */
     int64_t test_chunk;
+    int64_t sync_ns; /* see struct crew_config */
+    int lose;        /* see struct mind_config */
 };
 
 struct job_result {
@@ -30,6 +32,7 @@ struct job_result {
     int64_t bad_rows; /* not what the iteration expects, or at the end not what was computed */
     int64_t not_partitioned; /* iterations not owned by exactly one rank after a pass */
     int64_t errors, moved, leftovers;
+    int64_t asked, answered;
     struct mind_sums mind;
 };
 

@@ -47,6 +47,7 @@ struct mind {
     uint64_t random;
     bool dead;
     int64_t beat_ns;
+    int answers; /* given or lost */
     struct mind_sums sums;
 };
 
@@ -146,6 +147,25 @@ static void tell_instruct(struct mind *m, uint32_t id, int rank)
     send_to(m, rank, &msg);
 }
 
+/* It may go on, by now; and no other answer may let it. */
+static void tell_answer(struct mind *m, uint32_t id, int rank, int64_t to)
+{
+    struct lbw_rank_msg msg = {.type = LBW_ANSWER};
+
+    if (!m->config.sync || (m->config.lose > 0 && ++m->answers % m->config.lose == 0))
+        return;
+    msg.u.answer = (struct lbw_answer){id, to + 1};
+    if (pick(m, 4) == 0)
+        send_to(m, rank, &msg);
+    msg.u.answer = (struct lbw_answer){id + 1, to};
+    if (pick(m, 4) == 0)
+        send_to(m, rank, &msg);
+    msg.u.answer = (struct lbw_answer){id, to};
+    send_to(m, rank, &msg);
+    if (pick(m, 4) == 0)
+        send_to(m, rank, &msg); /* nobody waits for it any more */
+}
+
 static void tell_final(struct mind *m, uint32_t id)
 {
     struct loop *l = &m->loop[id];
@@ -204,6 +224,11 @@ static void take_report(struct mind *m, int rank, const struct lbw_report *r)
     if (pick(m, 2) == 0 && (r->pass > l->final || pick(m, 4) == 0)) /* after FINAL: refused */
         tell_move(m, r->loop);
     tell_final(m, r->loop);
+    if (r->flags & LBW_WAITS) {
+        m->sums.waits++;
+        m->sums.wrong += !m->config.sync || (r->flags & LBW_DRY) != 0;
+        tell_answer(m, r->loop, rank, r->now_ns);
+    }
 }
 
 /* Blocks drawn at random, many of them empty. */
@@ -285,6 +310,7 @@ static void take_step(struct mind *m, int rank, const struct lbw_step *s)
         tell_layout(m, s->loop);
     if (pick(m, 6) == 0)
         tell_instruct(m, s->loop, rank);
+    tell_answer(m, s->loop, rank, s->step);
 }
 
 static void die(struct mind *m)

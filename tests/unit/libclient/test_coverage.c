@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "tests/unit/libclient/fault.h"
 #include "tests/unit/libclient/job.h"
 #include "tests/unit/libclient/world.h"
@@ -181,6 +182,62 @@ START_TEST(test_small_chunks)
 }
 END_TEST
 
+/* Ranks that wait for the answers to what they report get all of them, and go on without where the balancer ends. */
+START_TEST(test_sync)
+{
+    static const enum mind_end ends[] = {MIND_LIVES, MIND_LIVES,  MIND_LIVES,  MIND_CLOSES,
+                                         MIND_STOPS, MIND_SILENT, MIND_GARBAGE};
+    int64_t asked = 0, answered = 0;
+
+    for (size_t k = 0; k < sizeof(ends) / sizeof(ends[0]); k++) {
+        struct job j = {.size = 2 + _i % 3,
+                        .loops = 2,
+                        .passes = 3,
+                        .n = 2000, /* passes are longer than periods then */
+                        .balanced = true,
+                        .sync_ns = 60 * LBX_NS_PER_S,
+                        .end = ends[k],
+                        .after = 30 + 20 * _i,
+                        .seed = first_seed() * 19000 + 10 * (uint64_t)_i + k};
+        struct job_result r = job_run(&j);
+
+        expect_right(&j, &r);
+        asked += r.asked;
+        answered += r.answered;
+        if (ends[k] == MIND_LIVES)
+            ck_assert_int_eq(r.asked, r.mind.waits);
+    }
+    ck_assert_int_gt(asked, 0);
+    ck_assert_int_gt(answered, 0);
+}
+END_TEST
+
+/* Answers that never come hold nobody up for ever. */
+START_TEST(test_sync_answers_lost)
+{
+    int64_t asked = 0, answered = 0;
+
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        struct job j = {.size = 3,
+                        .loops = 1,
+                        .passes = 2,
+                        .n = 2000,
+                        .balanced = true,
+                        .sync_ns = 2 * LBX_NS_PER_MS,
+                        .lose = 1 + _i,
+                        .seed = first_seed() * 23000 + 10 * (uint64_t)_i + seed};
+        struct job_result r = job_run(&j);
+
+        expect_right(&j, &r);
+        asked += r.asked;
+        answered += r.answered;
+    }
+    ck_assert_int_gt(asked, 0);
+    if (_i == 0)
+        ck_assert_int_eq(answered, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("coverage");
@@ -197,6 +254,8 @@ int main(void)
         tcase_add_loop_test(tc, test_memory_runs_out, 0, 7);
     tcase_add_loop_test(tc, test_leaves_early, 0, 6);
     tcase_add_loop_test(tc, test_small_chunks, 0, 3);
+    tcase_add_loop_test(tc, test_sync, 0, 4);
+    tcase_add_loop_test(tc, test_sync_answers_lost, 0, 3);
     suite_add_tcase(suite, tc);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

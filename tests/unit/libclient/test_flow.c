@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "libclient/ctx.h"
 #include "libclient/lb.h"
 #include "tests/unit/libclient/crew.h"
@@ -23,6 +24,8 @@ struct job {
     enum mind_end end;
     int after;
     unsigned fail_memory;
+    int64_t sync_ns; /* see struct crew_config */
+    int lose;        /* see struct mind_config */
 };
 
 struct shared {
@@ -189,10 +192,12 @@ static void run(const struct job *j, struct shared *s)
                                .seed = j->seed,
                                .balanced = j->balanced,
                                .uneven_first = j->uneven_first,
+                               .sync_ns = j->sync_ns,
                                .mind = {.loops_max = 1,
                                         .n = j->n,
                                         .end = j->end,
                                         .after = j->after,
+                                        .lose = j->lose,
                                         .contradicts = j->contradicts,
                                         .elements = j->elements},
                                .run = run_member,
@@ -363,6 +368,27 @@ START_TEST(test_leaves_early)
 }
 END_TEST
 
+/* All ranks report at the same step, and wait for the answer. */
+START_TEST(test_sync)
+{
+    for (int lose = 0; lose < 3; lose++) {
+        struct job j = {.size = 2 + _i % 4,
+                        .n = 40,
+                        .halo = _i % 3,
+                        .elements = 7,
+                        .balanced = true,
+                        .sync_ns = lose > 0 ? 2 * LBX_NS_PER_MS : 60 * LBX_NS_PER_S,
+                        .lose = lose,
+                        .seed = first_seed() * 19000 + (uint64_t)_i};
+        struct shared s;
+
+        expect_right(&j, &s);
+        ck_assert_int_eq(s.crew.asked, s.crew.mind.steps);
+        ck_assert(lose > 0 ? s.crew.answered < s.crew.asked : s.crew.answered == s.crew.asked);
+    }
+}
+END_TEST
+
 /* Neighbours are those that own something. */
 START_TEST(test_neighbours)
 {
@@ -433,6 +459,7 @@ int main(void)
     if (!getenv("LB_TEST_TCP")) /* there its end is the connections' end */
         tcase_add_loop_test(tc, test_memory_runs_out, 0, 6);
     tcase_add_loop_test(tc, test_leaves_early, 0, 8);
+    tcase_add_loop_test(tc, test_sync, 0, 6);
     tcase_add_test(tc, test_neighbours);
     tcase_add_test(tc, test_huge_and_empty);
     suite_add_tcase(suite, tc);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "libclient/ctx.h"
 #include "libclient/lb.h"
 #include "tests/unit/libclient/crew.h"
@@ -24,6 +25,8 @@ struct job {
     enum mind_end end;
     int after;
     unsigned fail_memory;
+    int64_t sync_ns; /* see struct crew_config */
+    int lose;        /* see struct mind_config */
 };
 
 struct shared {
@@ -155,10 +158,12 @@ static void run(const struct job *j, struct shared *s)
                                .seed = j->seed,
                                .balanced = j->balanced,
                                .uneven_first = j->uneven_first,
+                               .sync_ns = j->sync_ns,
                                .mind = {.loops_max = 1,
                                         .n = j->n,
                                         .end = j->end,
                                         .after = j->after,
+                                        .lose = j->lose,
                                         .contradicts = j->contradicts},
                                .run = run_member,
                                .data = s};
@@ -331,6 +336,64 @@ START_TEST(test_without_transport)
 }
 END_TEST
 
+static void expect_sync(struct job j, bool lose)
+{
+    struct shared s;
+    int64_t wrong;
+
+    run(&j, &s);
+    wrong = s.wrong + s.errors + s.in - s.out + s.crew.leftovers + s.crew.mind.wrong;
+    for (int p = 0; p < STEPS; p++) {
+        for (int64_t i = 0; i < j.n; i++)
+            wrong += s.runs[p][i] != 1;
+        free(s.runs[p]);
+    }
+    for (int p = 0; p <= STEPS; p++)
+        free(s.expected[p]);
+    ck_assert_int_eq(wrong, 0);
+    ck_assert_int_eq(s.crew.asked, s.crew.mind.steps);
+    if (lose) {
+        ck_assert_int_lt(s.crew.answered, s.crew.asked);
+    } else {
+        ck_assert_int_eq(s.crew.answered, s.crew.asked);
+        ck_assert_int_gt(s.in, 0); /* and what they waited for was done */
+    }
+}
+
+/* All ranks report at the same step and wait there; what they are told is voted on at once. */
+START_TEST(test_sync)
+{
+    struct job j = {.size = 2 + _i % 4,
+                    .n = 97,
+                    .halo = halos[_i % HALOS],
+                    .balanced = true,
+                    .sync_ns = 60 * LBX_NS_PER_S,
+                    .seed = first_seed() * 19000 + (uint64_t)_i};
+
+    expect_sync(j, false);
+    j.sync_ns = 2 * LBX_NS_PER_MS;
+    j.lose = 1 + _i % 3;
+    expect_sync(j, true);
+}
+END_TEST
+
+START_TEST(test_sync_balancer_ends)
+{
+    for (int end = MIND_LIVES + 1; end < MIND_ENDS; end++) {
+        struct job j = {.size = 2 + _i % 4,
+                        .n = 97,
+                        .halo = 1,
+                        .balanced = true,
+                        .end = (enum mind_end)end,
+                        .after = 3 + 9 * _i,
+                        .sync_ns = 60 * LBX_NS_PER_S,
+                        .seed = first_seed() * 29000 + (uint64_t)_i};
+
+        expect_right(&j, NULL);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("stepped");
@@ -345,6 +408,8 @@ int main(void)
     tcase_add_loop_test(tc, test_contradictions, 0, 6);
     if (!getenv("LB_TEST_TCP")) /* there its end is the connections' end */
         tcase_add_loop_test(tc, test_memory_runs_out, 0, 6);
+    tcase_add_loop_test(tc, test_sync, 0, 6);
+    tcase_add_loop_test(tc, test_sync_balancer_ends, 0, 4);
     tcase_add_test(tc, test_without_transport);
     suite_add_tcase(suite, tc);
     runner = srunner_create(suite);

@@ -58,3 +58,8 @@ check_PROGRAMS += tests/unit/policy/test_nodeweight
 tests_unit_policy_test_nodeweight_SOURCES = tests/unit/policy/test_nodeweight.c
 tests_unit_policy_test_nodeweight_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_nodeweight_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_sync
+tests_unit_policy_test_sync_SOURCES = tests/unit/policy/test_sync.c
+tests_unit_policy_test_sync_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_sync_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm

@@ -29,6 +29,8 @@ static const struct {
     {"auto,threshold=.25", "auto,threshold=0.25"},
     {"auto,filter=0", "auto,filter=0.0"},
     {"auto,filter=0.999999", "auto,filter=0.999999"},
+    {"auto,sync=yes", "auto,sync=yes"},
+    {"auto,sync=no,report", "auto,report"},
     {"auto,trace=/tmp/a=b", "auto,trace=/tmp/a=b"},
     {"liu,trace=t,report,filter=0.5", "liu,filter=0.5,report,trace=t"},
 };
@@ -70,6 +72,10 @@ static const struct {
     {"auto,report=yes", "takes no value"},
     {"auto,period", "needs a value"},
     {"auto,trace", "needs a value"},
+    {"auto,sync", "needs a value (yes|no)"},
+    {"auto,sync=", "neither yes nor no"},
+    {"auto,sync=1", "neither yes nor no"},
+    {"auto,sync=yes,sync=no", "twice"},
     {"auto,trace=", "name of a file"},
     {"auto,trace=a\nb", "control character"},
     {"auto,", "missing"},
@@ -185,7 +191,7 @@ START_TEST(test_tables)
     const struct lbp_key_info *key = lbp_key_table(&nkeys);
 
     ck_assert_int_eq((int)npolicies, LBP_POLICIES);
-    ck_assert_int_eq((int)nkeys, 7);
+    ck_assert_int_eq((int)nkeys, 8);
     for (size_t i = 0; i < npolicies; i++) {
         struct lbp_params p;
 

@@ -13,14 +13,19 @@ static const int64_t even[3] = {0, 500, 1000};
 static struct lbp_stepped_action action[LBP_STEPPED_ACTIONS];
 static size_t n;
 
-static struct lbp_stepped *make(void)
+static struct lbp_stepped *make_with(const char *policy)
 {
     struct lbp_stepped_config c = {.kind = LBP_STEPPED, .nranks = 2, .n = 1000, .first_epoch = 1};
     struct lbp_stepped *s;
 
-    lbp_params_init(&c.params);
+    ck_assert_int_eq(lbp_params_parse(&c.params, policy, NULL), 0);
     ck_assert_int_eq(lbp_stepped_create(&c, even, 0, &s, NULL), 0);
     return s;
+}
+
+static struct lbp_stepped *make(void)
+{
+    return make_with("auto");
 }
 
 static struct lbp_stepped_report did(uint32_t rank, int64_t step, int64_t steps, int64_t wall_ns)
@@ -75,6 +80,25 @@ START_TEST(test_plan)
     ck_assert_int_eq(stats.decisions[LBP_REASON_PROPORTIONAL], 1);
     ck_assert_int_eq(stats.moved_iterations, bound - 500);
     ck_assert_double_gt(stats.last.before_ns, stats.last.after_ns);
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
+/* Under sync=yes both go on when both have reported, and the plan is told before. */
+START_TEST(test_sync)
+{
+    struct lbp_stepped *s = make_with("auto,sync=yes");
+
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(say(s, did(0, 5 + i, 1, 10 * MS), (100 + 100 * i) * MS), 0);
+        ck_assert(n == 0 || action[n - 1].type != LBP_STEPPED_ANSWER);
+        ck_assert_int_eq(say(s, did(0, 5 + i, 0, 0), (101 + 100 * i) * MS), 0); /* once more */
+        ck_assert(n == 0 || action[n - 1].type != LBP_STEPPED_ANSWER);
+        ck_assert_int_eq(say(s, did(1, 4 + i, 1, 20 * MS), (102 + 100 * i) * MS), 0);
+        ck_assert(n > 0 && action[n - 1].type == LBP_STEPPED_ANSWER);
+        ck_assert_int_eq(lbp_stepped_step(s, 0), 5 + i);
+        ck_assert_int_eq(lbp_stepped_step(s, 1), 4 + i);
+    }
     lbp_stepped_destroy(s);
 }
 END_TEST
@@ -164,6 +188,7 @@ int main(void)
     int failed;
 
     tcase_add_test(t, test_plan);
+    tcase_add_test(t, test_sync);
     tcase_add_test(t, test_refuses);
     tcase_add_test(t, test_config);
     tcase_add_test(t, test_hardware);

@@ -92,6 +92,9 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
         for (uint32_t i = 0; i < m->u.layout.nranks; i++)
             m->u.layout.count[i] = random_i64(seed) / 16;
         break;
+    case LBW_ANSWER:
+        m->u.answer = (struct lbw_answer){5, INT64_MAX};
+        break;
     case LBW_SUMMARY:
         strcpy(m->u.summary.text, "lb: a line\nlb: another\n");
         break;
@@ -105,7 +108,7 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
 
 static const enum lbw_rank_type types[] = {
     LBW_JOIN,  LBW_OPEN, LBW_REPORT, LBW_CLOSE, LBW_LEAVE,  LBW_START, LBW_INSTRUCT, LBW_MOVE,
-    LBW_FINAL, LBW_BEAT, LBW_STOP,   LBW_STEP,  LBW_LAYOUT, LBW_ASK,   LBW_SUMMARY};
+    LBW_FINAL, LBW_BEAT, LBW_STOP,   LBW_STEP,  LBW_LAYOUT, LBW_ASK,   LBW_SUMMARY,  LBW_ANSWER};
 
 START_TEST(decodes_what_it_encodes)
 {
