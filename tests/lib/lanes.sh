@@ -51,13 +51,20 @@ lane_count_check() {
   fi
 }
 
+# A make that hangs fails, and the other lanes still run; a healthy one takes a quarter of it at most.
+lane_seconds=${LB_LANE_SECONDS:-1500}
+
 # Waits in tests are for tests that hang, not for a machine that is busy.
 export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-10}
 
 lane_make_check() { # NAME DIR [VARIABLE=VALUE...]
   local log=$build/log/$1.check.log st=0 t0=$SECONDS
   printf '%s: make check\n' "$1"
-  make -C "$2" -k -j"$build_jobs" check "${@:3}" >"$log" 2>&1 </dev/null || st=$?
+  timeout -k 20 "$lane_seconds" make -C "$2" -k -j"$build_jobs" check "${@:3}" >"$log" 2>&1 </dev/null || st=$?
+  if [ $st = 124 ]; then
+    lane_fail
+    printf '  still running after %d s\n' "$lane_seconds"
+  fi
   lane_count_check "$log" "$2" $st
   printf '%s: make check: %d passed, %d failed, %d skipped (%d s), log: %s\n' "$1" $lane_passed $lane_failed $lane_skipped \
     $((SECONDS - t0)) "$log"
@@ -145,7 +152,7 @@ lane_left_out() {
 lane_distcheck() {
   local left_out
   build_main || { lane_fail; return; }
-  if step "distcheck" "$build/log/distcheck.log" make -C "$build" -j"$build_jobs" distcheck; then lane_pass; else lane_fail; fi
+  if step "distcheck" "$build/log/distcheck.log" timeout -k 20 "$lane_seconds" make -C "$build" -j"$build_jobs" distcheck; then lane_pass; else lane_fail; fi
   left_out=$(lane_left_out)
   if [ -z "$left_out" ]; then lane_pass; else
     lane_fail
