@@ -176,6 +176,22 @@ static void expose_database(struct lbd_metrics *m, struct lbd_store *store)
     expose_copies(m, &s);
 }
 
+static void expose_placement(struct lbd_metrics *m, const struct lbd_finished_policy *p)
+{
+    const char *const labels[] = {p->name};
+    uint64_t asked = 0;
+
+    for (int i = LBW_PLACE_OURS; i < LBW_PLACEMENTS; i++)
+        asked += p->placement[i];
+    lbd_metrics_set(m, LBD_M_PLACEMENTS_TOTAL, labels, (double)asked);
+    lbd_metrics_set(m, LBD_M_PLACEMENTS_KEPT_TOTAL, labels,
+                    (double)p->placement[LBW_PLACE_AS_GOOD]);
+    for (int i = LBW_PLACE_FAILURES; i < LBW_PLACEMENTS; i++)
+        lbd_metrics_set(m, LBD_M_PLACEMENT_FAILURES_TOTAL,
+                        (const char *const[]){p->name, lbw_placement_name((enum lbw_placement)i)},
+                        (double)p->placement[i]);
+}
+
 static void expose_finished(struct lbd_metrics *m, const struct lbd_finished *f)
 {
     for (size_t i = 0; i < f->n; i++) {
@@ -183,10 +199,7 @@ static void expose_finished(struct lbd_metrics *m, const struct lbd_finished *f)
         const char *const labels[] = {p->name};
 
         lbd_metrics_set(m, LBD_M_JOBS_FINISHED_TOTAL, labels, (double)p->jobs);
-        lbd_metrics_set(m, LBD_M_PLACEMENTS_TOTAL, labels, (double)p->placed);
-        lbd_metrics_set(m, LBD_M_PLACEMENT_FAILURES_TOTAL,
-                        (const char *const[]){p->name, "layout_of_slurm"},
-                        (double)(p->jobs - p->placed));
+        expose_placement(m, p);
         lbd_metrics_set(m, LBD_M_SAVED_CORE_SECONDS_TOTAL, labels, p->saved_s);
         lbd_metrics_set_histogram(m, LBD_M_JOB_FINAL_LOAD_BALANCE_RATIO, labels, p->balance,
                                   p->balance_sum);

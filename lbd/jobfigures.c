@@ -91,7 +91,7 @@ void lbd_jobfigures_fill(const json_t *o, int64_t wall_ns, struct lbw_job *ret)
     ret->placed_ns = ns_of(o, "placed_s");
     ret->hosts = (uint32_t)json_array_size(json_object_get(o, "hosts"));
     ret->ranks = (uint32_t)(count_of(o, "ranks") & UINT32_MAX);
-    ret->placed = json_is_true(json_object_get(o, "placed"));
+    ret->placement = lbw_placement_of(json_string_value(json_object_get(o, "placement")));
     ret->load_balance = ratio_of(o, "load_balance");
     ret->efficiency = ratio_of(o, "efficiency");
     ret->compute_ns = ret->wait_ns = 0;

@@ -96,6 +96,13 @@ static int answer_self(struct client *c)
     return send_message(c);
 }
 
+static int refuse_ranking(struct client *c, int64_t now_ns)
+{
+    bool never = lbd_ranking_age_ns(c->server->sources.ranking, now_ns) == INT64_MAX;
+
+    return send_text(c, LBW_L_ERROR, never ? LBW_LOCAL_NO_RANKING : LBW_LOCAL_STALE_RANKING);
+}
+
 static int answer_rank(struct client *c)
 {
     struct lbd_local_server *s = c->server;
@@ -104,7 +111,7 @@ static int answer_rank(struct client *c)
     int rc;
 
     if (lbd_ranking_age_ns(s->sources.ranking, now_ns) > LBD_RANKING_UNUSED_NS)
-        return send_text(c, LBW_L_ERROR, "no ranking that is younger than 300 s");
+        return refuse_ranking(c, now_ns);
     do {
         s->msg.type = LBW_L_HOSTS;
         lbd_ranking_get(s->sources.ranking, &first, now_ns, &s->msg.u.hosts);
@@ -143,7 +150,7 @@ static int answer_place(struct client *c)
     int rc;
 
     if (lbd_ranking_age_ns(s->sources.ranking, now_ns) > LBD_RANKING_UNUSED_NS)
-        return send_text(c, LBW_L_ERROR, "no ranking that is younger than 300 s");
+        return refuse_ranking(c, now_ns);
     names = strdup(s->msg.u.text.text);
     rc = names ? lbd_ranking_among(s->sources.ranking, names, now_ns, &s->msg.u.hosts) : -ENOMEM;
     free(names);

@@ -10,6 +10,13 @@
 /* Too large for a stack that is not ours; hooks run in one thread. */
 static struct lbw_local_msg request, answer;
 
+static enum lbw_placement reason_of(const char *text)
+{
+    if (strcmp(text, LBW_LOCAL_NO_RANKING) == 0)
+        return LBW_PLACE_NO_RANKING;
+    return strcmp(text, LBW_LOCAL_STALE_RANKING) == 0 ? LBW_PLACE_STALE_RANKING : LBW_PLACE_NO_LBD;
+}
+
 static int ask(struct lbs_lbd *lbd, enum lbw_local_type expected, int64_t deadline_ns)
 {
     int rc;
@@ -20,9 +27,13 @@ static int ask(struct lbs_lbd *lbd, enum lbw_local_type expected, int64_t deadli
     if (rc < 0) {
         slurm_verbose("lb: lbd does not answer at %s: %s", lbd->socket, strerror(-rc));
         lbd->silent = true;
+        lbd->why = rc == -ETIMEDOUT ? LBW_PLACE_DEADLINE : LBW_PLACE_NO_LBD;
         return -ENODATA;
     }
-    return answer.type == expected ? 0 : -ENODATA;
+    if (answer.type == expected)
+        return 0;
+    lbd->why = answer.type == LBW_L_ERROR ? reason_of(answer.u.text.text) : LBW_PLACE_NO_LBD;
+    return -ENODATA;
 }
 
 int lbs_ask_rule(struct lbs_lbd *lbd, const char *partition, const char *account,
@@ -56,8 +67,10 @@ const struct lbw_local_hosts *lbs_ask_hosts(struct lbs_lbd *lbd, const char *nam
 {
     size_t n = strlen(names);
 
-    if (n >= sizeof(request.u.text.text))
+    if (n >= sizeof(request.u.text.text)) {
+        lbd->why = LBW_PLACE_TOO_LARGE;
         return NULL;
+    }
     request.type = LBW_L_PLACE;
     memcpy(request.u.text.text, names, n + 1);
     return ask(lbd, LBW_L_HOSTS, deadline_ns) < 0 ? NULL : &answer.u.hosts;

@@ -7,11 +7,13 @@
 #include <stdint.h>
 
 #include "wire/local.h"
+#include "wire/placement.h"
 
 /* The connection's state in one process: an lbd that did not answer once is not waited for again. */
 struct lbs_lbd {
     const char *socket; /* borrowed */
     bool silent;
+    enum lbw_placement why; /* why the last question has no answer */
 };
 
 /*
@@ -26,7 +28,7 @@ int lbs_ask_rule(struct lbs_lbd *lbd, const char *partition, const char *account
 int lbs_ask_self(struct lbs_lbd *lbd, int64_t deadline_ns, struct lbw_local_host *ret_host)
     __attribute__((warn_unused_result));
 
-/* The named hosts (behind commas) that lbd knows, best first; borrowed until the next call here.  NULL: no answer. */
+/* The named hosts (behind commas) that lbd knows, best first; borrowed until the next call here.  NULL: no answer, lbd->why says why. */
 const struct lbw_local_hosts *lbs_ask_hosts(struct lbs_lbd *lbd, const char *names,
                                             int64_t deadline_ns);
 

@@ -121,14 +121,16 @@ static void place(const struct lbs_command *c, const struct lbs_choice *choice, 
                           .job_cpus = getenv("SLURM_JOB_CPUS_PER_NODE"),
                           .deadline_ns = deadline_ns};
     const char *why = "SLURM_JOB_NODELIST is missing";
+    enum lbw_placement what = LBW_PLACE_NOT_UNDERSTOOD;
     size_t n = 0;
 
     if (p.job_hosts || !getenv("SLURM_JOB_ID"))
-        n = lbs_place(&p, &lbs_plugin.lbd, slot, &why);
+        n = lbs_place(&p, &lbs_plugin.lbd, slot, &what, &why);
     if (n > 0)
         use_layout(n);
     else
         why_not = why;
+    (void)setenv(LBS_PLACEMENT, lbw_placement_name(what), 1);
 }
 
 void lbs_local_init(void)
@@ -140,6 +142,7 @@ void lbs_local_init(void)
     struct lbx_error err;
 
     (void)unsetenv(LBS_PLACED); /* an outer step's */
+    (void)unsetenv(LBS_PLACEMENT);
     if (!read_command())
         return;
     lbs_command_scan(word, getenv, &c);
@@ -155,9 +158,13 @@ void lbs_local_init(void)
     lbs_plugin.has_rule = lbs_ask_rule(&lbs_plugin.lbd, partition,
                                        c.account ? c.account : getenv("SLURM_JOB_ACCOUNT"), rule_ns,
                                        &lbs_plugin.rule) == 0;
-    /* without an lbd there is no ranking either */
-    if (!lbs_plugin.has_rule || !lbs_plugin.rule.place ||
-        lbs_rules_apply(&lbs_plugin.rule, &choice, &err) < 0 || choice.wish != LBS_ON)
+    if (!lbs_plugin.has_rule) { /* without an lbd there is no ranking either */
+        if (choice.wish == LBS_ON)
+            (void)setenv(LBS_PLACEMENT, lbw_placement_name(lbs_plugin.lbd.why), 1);
+        return;
+    }
+    if (!lbs_plugin.rule.place || lbs_rules_apply(&lbs_plugin.rule, &choice, &err) < 0 ||
+        choice.wish != LBS_ON)
         return;
     place(&c, &choice, deadline_ns);
 }

@@ -97,33 +97,46 @@ static size_t job_slots(const struct lbs_place *p, struct lbs_slot *slot)
     return good ? n : 0;
 }
 
+/* There is no layout of ours: 0, and why. */
+static size_t leave(enum lbw_placement what, const char *why, enum lbw_placement *ret_what,
+                    const char **ret_why)
+{
+    *ret_what = what;
+    *ret_why = why;
+    return 0;
+}
+
 static size_t lay_out_in_job(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs_slot *slot,
-                             const char **ret_why)
+                             enum lbw_placement *ret_what, const char **ret_why)
 {
     const struct lbs_command *c = p->command;
     const struct lbw_local_hosts *hosts;
     size_t n = job_slots(p, slot), plain = n;
     uint32_t want = (uint32_t)n;
 
-    *ret_why = "the job's hosts or CPUs are not understood";
-    if (n == 0 || (uint64_t)n * c->ntasks > WORK_MAX)
-        return 0;
-    *ret_why = "Slurm's layout is as good";
+    if (n == 0)
+        return leave(LBW_PLACE_NOT_UNDERSTOOD, "the job's hosts or CPUs are not understood",
+                     ret_what, ret_why);
+    if ((uint64_t)n * c->ntasks > WORK_MAX)
+        return leave(LBW_PLACE_TOO_LARGE, "the step is too large", ret_what, ret_why);
     if (c->nodes_by_option && c->nodes < n)
         plain = c->nodes;
-    if (!p->choose_hosts && (plain < n || c->ntasks <= n))
-        return 0; /* each host that Slurm would use keeps a task: a balanced loop can use them all */
+    if (!p->choose_hosts && (plain < n || c->ntasks <= n)) /* each host that Slurm would use keeps
+                                                              a task: a balanced loop can use all */
+        return leave(LBW_PLACE_AS_GOOD, "Slurm's layout is as good", ret_what, ret_why);
     if (p->choose_hosts)
         want = c->nodes_by_option ? c->nodes : 0;
-    *ret_why = "lbd does not know all hosts of the job";
     hosts = lbs_ask_hosts(lbd, names, p->deadline_ns);
-    if (!hosts || rate(hosts, slot, n) != n)
-        return 0;
-    *ret_why = "the tasks do not fit";
+    if (!hosts)
+        return leave(lbd->why, "lbd gives no ranking", ret_what, ret_why);
+    if (rate(hosts, slot, n) != n)
+        return leave(LBW_PLACE_UNKNOWN_HOSTS, "lbd does not know all hosts of the job", ret_what,
+                     ret_why);
     if (lbs_layout(slot, n, c->ntasks, want) < 0)
-        return 0;
-    *ret_why = "Slurm's layout is as good";
-    return lbs_layout_pace(slot, n) > GAIN * lbs_layout_plain_pace(slot, plain, c->ntasks) ? n : 0;
+        return leave(LBW_PLACE_NO_ROOM, "the tasks do not fit", ret_what, ret_why);
+    if (lbs_layout_pace(slot, n) <= GAIN * lbs_layout_plain_pace(slot, plain, c->ntasks))
+        return leave(LBW_PLACE_AS_GOOD, "Slurm's layout is as good", ret_what, ret_why);
+    return n;
 }
 
 /* Names of the idle hosts into names; false when there are too many. */
@@ -162,47 +175,51 @@ static size_t idle_slots(const struct lbs_command *c, const struct lbw_local_hos
 }
 
 static size_t lay_out_new(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs_slot *slot,
-                          const char **ret_why)
+                          enum lbw_placement *ret_what, const char **ret_why)
 {
     const struct lbs_command *c = p->command;
     const struct lbw_local_hosts *hosts;
     size_t n;
 
-    *ret_why = c->fresh_conflict;
     if (c->fresh_conflict)
-        return 0;
-    *ret_why = "slurmctld names no idle hosts in time";
+        return leave(LBW_PLACE_NOT_ASKED, c->fresh_conflict, ret_what, ret_why);
     if (lbs_idle_hosts(c->partition, p->deadline_ns, idle, sizeof(idle)) < 0 || !name_idle())
-        return 0;
-    *ret_why = "lbd knows none of the idle hosts";
+        return leave(LBW_PLACE_NO_IDLE_HOSTS, "slurmctld names no idle hosts in time", ret_what,
+                     ret_why);
     hosts = lbs_ask_hosts(lbd, names, p->deadline_ns);
-    n = hosts ? idle_slots(c, hosts, slot) : 0;
+    if (!hosts)
+        return leave(lbd->why, "lbd gives no ranking", ret_what, ret_why);
+    n = idle_slots(c, hosts, slot);
     if (n == 0)
-        return 0;
-    *ret_why = "the tasks do not fit on the idle hosts";
-    if ((uint64_t)n * c->ntasks > WORK_MAX ||
-        lbs_layout(slot, n, c->ntasks, c->nodes_by_option ? c->nodes : 0) < 0)
-        return 0;
+        return leave(LBW_PLACE_UNKNOWN_HOSTS, "lbd knows none of the idle hosts", ret_what,
+                     ret_why);
+    if ((uint64_t)n * c->ntasks > WORK_MAX)
+        return leave(LBW_PLACE_TOO_LARGE, "the step is too large", ret_what, ret_why);
+    if (lbs_layout(slot, n, c->ntasks, c->nodes_by_option ? c->nodes : 0) < 0)
+        return leave(LBW_PLACE_NO_ROOM, "the tasks do not fit on the idle hosts", ret_what,
+                     ret_why);
     return n;
 }
 
 size_t lbs_place(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs_slot *slot,
-                 const char **ret_why)
+                 enum lbw_placement *ret_what, const char **ret_why)
 {
     struct lbs_command c = *p->command;
     struct lbs_place q = *p;
+    size_t n;
 
     q.command = &c;
-    *ret_why = c.conflict;
     if (c.conflict)
-        return 0;
+        return leave(LBW_PLACE_NOT_ASKED, c.conflict, ret_what, ret_why);
     if (c.ntasks == 0 && c.nodes_by_option)
         c.ntasks = c.nodes;
-    *ret_why = "the number of tasks is not given";
     if (c.ntasks == 0)
-        return 0;
-    if (q.job_hosts)
-        return lay_out_in_job(&q, lbd, slot, ret_why);
-    *ret_why = "the hosts are Slurm's choice";
-    return q.choose_hosts ? lay_out_new(&q, lbd, slot, ret_why) : 0;
+        return leave(LBW_PLACE_NOT_ASKED, "the number of tasks is not given", ret_what, ret_why);
+    if (!q.job_hosts && !q.choose_hosts)
+        return leave(LBW_PLACE_NOT_ASKED, "the hosts are Slurm's choice", ret_what, ret_why);
+    n = q.job_hosts ? lay_out_in_job(&q, lbd, slot, ret_what, ret_why)
+                    : lay_out_new(&q, lbd, slot, ret_what, ret_why);
+    if (n > 0)
+        *ret_what = LBW_PLACE_OURS;
+    return n;
 }

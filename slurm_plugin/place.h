@@ -22,11 +22,12 @@ struct lbs_place {
 
 /*
  * slot[out]    [LBS_SLOTS_MAX], in the order in which ranks should go
- * ret_why[out] when there is no layout of ours: why, a text that lives on
+ * ret_what[out] what became of it
+ * ret_why[out]  when there is no layout of ours: why, a text that lives on
  * Returns the number of slots; 0 when Slurm should lay the step out by itself.
  */
 size_t lbs_place(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs_slot *slot,
-                 const char **ret_why);
+                 enum lbw_placement *ret_what, const char **ret_why);
 
 /* The n-th count of "4(x2),3"; 0 when it is not understood.  Exposed for tests. */
 unsigned lbs_place_cpus(const char *text, size_t n);

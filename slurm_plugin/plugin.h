@@ -42,6 +42,9 @@ struct lbs_plugin {
 /* From srun to slurmstepd: the layout of this step is ours, and what Slurm tells the tasks of it is not the user's. */
 #define LBS_PLACED "SLURM_LB_PLACED"
 
+/* Likewise: what became of the wish for a layout, by its name (wire/placement.h). */
+#define LBS_PLACEMENT "SLURM_LB_PLACEMENT"
+
 extern struct lbs_plugin lbs_plugin;
 
 /* local.c: in srun, before it reads its options and when it has read them. */

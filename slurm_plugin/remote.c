@@ -31,7 +31,7 @@ static struct {
     struct lbs_lbd lbd;
     bool begun;       /* lbd was told that tasks begin */
     bool interrupted; /* a task was ended by a signal */
-    bool placed;      /* its layout is ours */
+    enum lbw_placement placement;
     bool heterogeneous;
     uint32_t jobid, stepid, ntasks, nexited;
     struct lbs_balancer balancer;
@@ -105,11 +105,13 @@ static void unset_layout(spank_t spank)
 {
     static const char *const name[] = {LBS_PLACED, "SLURM_DISTRIBUTION",
                                        "SLURM_ARBITRARY_NODELIST"};
-    char text[2];
+    char text[32];
 
+    if (spank_getenv(spank, LBS_PLACEMENT, text, sizeof(text)) == ESPANK_SUCCESS)
+        step.placement = lbw_placement_of(text);
+    (void)spank_unsetenv(spank, LBS_PLACEMENT);
     if (spank_getenv(spank, LBS_PLACED, text, sizeof(text)) != ESPANK_SUCCESS)
         return;
-    step.placed = true;
     for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
         (void)spank_unsetenv(spank, name[i]);
 }
@@ -151,9 +153,9 @@ static void hand_on(spank_t spank, char (*text)[HANDED_ON_MAX], const char **ret
             n++;
         }
     }
-    if (step.placed)
-        ret_env[n++] = LBS_PLACED "=1";
-    ret_env[n] = NULL;
+    snprintf(text[n], HANDED_ON_MAX, LBS_PLACEMENT "=%s", lbw_placement_name(step.placement));
+    ret_env[n] = text[n];
+    ret_env[n + 1] = NULL;
 }
 
 /*
@@ -175,7 +177,7 @@ static uint32_t count_all_components(spank_t spank)
 
 static void start_balancer(spank_t spank, const char *policy)
 {
-    char text[HANDED_ON][HANDED_ON_MAX];
+    char text[HANDED_ON + 1][HANDED_ON_MAX];
     const char *env[HANDED_ON + 2];
     struct lbs_balancer_job job = {.path = lbs_plugin.config.balancer,
                                    .socket = lbs_plugin.config.socket,

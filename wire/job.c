@@ -44,8 +44,8 @@ size_t lbw_job_bytes(const struct lbw_job *j)
 
 bool lbw_job_valid(const struct lbw_job *j)
 {
-    bool good = j->ended <= 1 && j->placed <= 1 && j->age_ns >= 0 && j->run_ns >= 0 &&
-                j->placed_ns >= 0 && is_name(j->user) && is_name(j->account) &&
+    bool good = j->ended <= 1 && j->placement < LBW_PLACEMENTS && j->age_ns >= 0 &&
+                j->run_ns >= 0 && j->placed_ns >= 0 && is_name(j->user) && is_name(j->account) &&
                 is_name(j->partition) && is_name(j->policy) && is_ratio(j->load_balance) &&
                 is_ratio(j->efficiency) && j->compute_ns >= 0 && j->wait_ns >= 0 &&
                 j->overhead_ns >= 0 && j->period_ns >= 0 && j->loops <= INT64_MAX &&
@@ -79,7 +79,7 @@ void lbw_job_write(struct lbw_writer *w, const struct lbw_job *j)
     lbw_write_str(w, j->policy);
     lbw_write_u64(w, j->hosts);
     lbw_write_u64(w, j->ranks);
-    lbw_write_u64(w, j->placed);
+    lbw_write_u64(w, j->placement);
     lbw_write_f64(w, j->load_balance);
     lbw_write_f64(w, j->efficiency);
     lbw_write_i64(w, j->compute_ns);
@@ -129,7 +129,7 @@ void lbw_job_read(struct lbw_reader *r, struct lbw_job *j)
     lbw_read_str(r, j->policy, sizeof(j->policy));
     j->hosts = (uint32_t)lbw_read_u64(r, UINT32_MAX);
     j->ranks = (uint32_t)lbw_read_u64(r, UINT32_MAX);
-    j->placed = (uint32_t)lbw_read_u64(r, 1);
+    j->placement = (uint32_t)lbw_read_u64(r, LBW_PLACEMENTS - 1);
     j->load_balance = lbw_read_f64(r, 0, 1);
     j->efficiency = lbw_read_f64(r, 0, 1);
     j->compute_ns = lbw_read_i64(r, 0, INT64_MAX);

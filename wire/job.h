@@ -12,6 +12,7 @@
 
 #include "wire/flat.h"
 #include "wire/local.h"
+#include "wire/placement.h"
 
 #define LBW_JOB_NAME_MAX 64   /* bytes with the NUL */
 #define LBW_JOB_HOSTS_MAX 256 /* told one by one; a job may have more */
@@ -39,7 +40,7 @@ struct lbw_job {
     char user[LBW_JOB_NAME_MAX], account[LBW_JOB_NAME_MAX], partition[LBW_JOB_NAME_MAX];
     char policy[LBW_JOB_NAME_MAX]; /* these four: any bytes but control characters */
     uint32_t hosts, ranks;
-    uint32_t placed;                 /* 1: its layout is ours, 0: Slurm's or the user's */
+    uint32_t placement;              /* enum lbw_placement */
     double load_balance, efficiency; /* 0 to 1 */
     int64_t compute_ns, wait_ns;     /* summed over ranks, >= 0 */
     int64_t overhead_ns;             /* likewise: moving, and the balancer's CPU time */

@@ -43,6 +43,10 @@ enum lbw_local_type {
     LBW_L_RULE,
 };
 
+/* Errors that the plugin tells apart; the others are for people alone. */
+#define LBW_LOCAL_NO_RANKING "no ranking has come yet"
+#define LBW_LOCAL_STALE_RANKING "the ranking is older than 300 s"
+
 struct lbw_local_host {
     char host[LBW_LOCAL_HOST_MAX];
     double core_speed; /* what one task gets now, relative to a reference core, > 0 */

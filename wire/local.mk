@@ -8,6 +8,7 @@ libwire_la_SOURCES = \
 	wire/job.c wire/job.h \
 	wire/local.c wire/local.h \
 	wire/node.c wire/node.h \
+	wire/placement.c wire/placement.h \
 	wire/rank.c wire/rank.h
 libwire_la_CFLAGS = $(LB_CFLAGS) $(MSGPACK_CFLAGS)
 libwire_la_LIBADD = $(MSGPACK_LIBS)

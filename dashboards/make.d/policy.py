@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Dashboard 4: do the site's defaults pay?"""
-from grafana import (CLUSTER, POLICY, column, dashboard, good_above, good_below, lines, query, source, stat, table)
+from grafana import (CLUSTER, POLICY, colour, column, dashboard, good_above, good_below, lines, query, source, stat, table)
 
 P = 'cluster="$cluster", policy=~"$policy"'
 NAMES = ['auto', 'siegell', 'liu', 'static', 'none']
@@ -21,9 +21,8 @@ def total():
              query(f'sum(increase(lbd_jobs_finished_total{{{P}}}[$__range])) or vector(0)', 'jobs', instant=True), 'short', spark=False, decimals=0),
         stat('Saved by a job', 'Core hours saved by a job that ended, in the mean.',
              query(f'sum({SAVED}) / sum(increase(lbd_jobs_finished_total{{{P}}}[$__range])) / 3600', 'mean', instant=True), 'suffix: core hours', spark=False, decimals=2),
-        stat('Not placed', 'Jobs asked for with --lb that were started without placement, as a part of all that asked.',
-             query(f'''sum(increase(lbd_placement_failures_total{{{P}}}[$__range]))
-                   / (sum(increase(lbd_placements_total{{{P}}}[$__range])) + sum(increase(lbd_placement_failures_total{{{P}}}[$__range])))''', 'not placed', instant=True),
+        stat('No layout found', 'Jobs for which a layout of tasks was looked for and none could be made, of all for which one was looked for. They start by Slurm\'s own.',
+             query(f'''(sum(increase(lbd_placement_failures_total{{{P}}}[$__range])) / (sum(increase(lbd_placements_total{{{P}}}[$__range])) > 0)) or vector(0)''', 'none', instant=True),
              'percentunit', spark=False, thresholds=good_below(0.02, 0.1), decimals=1),
         table('Policies side by side', '''Of the time shown. Saved: by jobs that ended. Cost: of what the jobs computed. Balance: median at the end of jobs. Prediction:
               median difference between predicted and seen run time.''',
@@ -64,10 +63,15 @@ def placing():
         lines('Prediction of the run time, off by', 'Difference between predicted and seen run time of the loops of ended jobs: median of the hour.',
               query(f'histogram_quantile(0.5, sum by (le, policy) (increase(lbd_placement_prediction_error_ratio_bucket{{{P}}}[1h])))', '{{policy}}'), 'percentunit', 8, min=0,
               named=NAMES, calcs=['lastNotNull', 'mean']),
-        lines('Jobs placed and ended', 'Jobs an hour.',
-              [query(f'sum(increase(lbd_placements_total{{{P}}}[1h]))', 'placed'), query(f'sum(increase(lbd_jobs_finished_total{{{P}}}[1h]))', 'ended')], 'suffix: jobs', 8, min=0, decimals=0,
-              calcs=['lastNotNull', 'max']),
-        lines('Why jobs were not placed', 'Jobs an hour that started without placement, by reason. None of them waited for it.',
+        lines('Layouts', '''Jobs that ended within the hour: laid out by slurm-lb, left as Slurm had it because that was as good, no layout found, and those where none was
+              looked for: one task a host, or the user\'s own choice of hosts.''',
+              [query(f'''sum(increase(lbd_placements_total{{{P}}}[1h])) - sum(increase(lbd_placements_kept_total{{{P}}}[1h]))
+                     - sum(increase(lbd_placement_failures_total{{{P}}}[1h]))''', 'laid out'),
+               query(f'sum(increase(lbd_placements_kept_total{{{P}}}[1h]))', 'as good'), query(f'sum(increase(lbd_placement_failures_total{{{P}}}[1h]))', 'none found'),
+               query(f'sum(increase(lbd_jobs_finished_total{{{P}}}[1h])) - sum(increase(lbd_placements_total{{{P}}}[1h]))', 'not looked for')], 'suffix: jobs', 8, stack=True, min=0,
+              decimals=0, overrides=[colour('laid out', 'green'), colour('as good', 'blue'), colour('none found', 'red'), colour('not looked for', 'text')], calcs=['lastNotNull', 'max']),
+        lines('Why no layout was found', '''Jobs an hour, by reason. stale_ranking, no_ranking: the controller is away. no_lbd, deadline: the lbd of the host where srun ran. unknown_hosts: not measured.
+              None of them waited for it.''',
               query(f'sum by (reason) (increase(lbd_placement_failures_total{{{P}}}[1h]))', '{{reason}}'), 'suffix: jobs', 8, stack=True, min=0, decimals=0, calcs=['lastNotNull', 'max']),
     ]
 

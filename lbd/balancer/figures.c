@@ -11,6 +11,7 @@
 #include "common/text.h"
 #include "lbd/balancer/loops.h"
 #include "wire/local.h"
+#include "wire/placement.h"
 
 #define FIRST_MS 1000
 #define EVERY_MS 5000
@@ -130,7 +131,9 @@ static json_t *pack(const struct lbd_figures *f)
         json_object_set_new(o, "placed_s",
                             json_real((double)lbx_clock_wall_ns() / 1e9 - f->begun_s +
                                       (s.foreseen_ns - s.elapsed_ns) / 1e9));
-    json_object_set_new(o, "placed", json_boolean(getenv("SLURM_LB_PLACED") != NULL));
+    json_object_set_new(
+        o, "placement",
+        json_string(lbw_placement_name(lbw_placement_of(getenv("SLURM_LB_PLACEMENT")))));
     json_object_set_new(o, "saved_s",
                         json_real((s.first_ns - s.elapsed_ns) / 1e9 * lbd_job_ranks(f->job)));
     if (!o) {

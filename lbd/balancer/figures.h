@@ -5,7 +5,7 @@
  *   {"policy":"..","account":"..","partition":"..","begun_s":..,"final":false,"ranks":..,
  *    "load_balance":..,"efficiency":..,"period_s":..,"block":..,"loops":..,
  *    "moved":{"proportional":..,"dry":..},"skipped":{"below_threshold":..,"unprofitable":..,"filtered":..,"unstable":..},
- *    "moved_bytes":..,"moved_iterations":..,"moving_s":..,"balancer_cpu_s":..,"saved_s":..,"placed":..,"placed_s":..,
+ *    "moved_bytes":..,"moved_iterations":..,"moving_s":..,"balancer_cpu_s":..,"saved_s":..,"placement":"ours","placed_s":..,
  *    "hosts":[{"host":"..","share":..,"rate":..,"iterations":..,"compute_s":..,"wait_s":..},..]}
  * Which job it is and whose is not in it: lbd finds that out by itself.
  */

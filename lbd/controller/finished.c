@@ -55,7 +55,8 @@ void lbd_finished_add(struct lbd_finished *f, const struct lbw_job *job)
         f->policy[f->n++].name = name;
     p = &f->policy[i];
     p->jobs++;
-    p->placed += job->placed;
+    if (job->placement < LBW_PLACEMENTS)
+        p->placement[job->placement]++;
     if (job->saved_ns > 0)
         p->saved_s += (double)job->saved_ns / 1e9;
     count(p->balance, &p->balance_sum, job->load_balance);

@@ -13,7 +13,7 @@
 
 struct lbd_finished_policy {
     const char *name; /* static */
-    uint64_t jobs, placed;
+    uint64_t jobs, placement[LBW_PLACEMENTS];
     double saved_s; /* of the jobs that saved anything: a counter */
     uint64_t balance[LBD_FINISHED_BUCKETS], error[LBD_FINISHED_BUCKETS]; /* not cumulative */
     double balance_sum, error_sum;

@@ -55,4 +55,16 @@ like "$got" 'belongs to no step' "figures from outside a step are refused"
 ok "and counted" wait_for 10 refused
 leave() { page n1 >/dev/null; ! jobs >/dev/null; }
 ok "three scrapes later they are gone" wait_for 30 leave
+
+# What became of the wish for a layout, in numbers.
+of_head_has() { page head >"$tap_tmp/head"; grep -q "^$1" "$tap_tmp/head"; }
+ok "a job on all hosts of its allocation" cluster user timeout 60 salloc -Q -N2 -n2 srun --mpi=pmix --lb=liu -n2 "$LB_BUILD/bench/cpuloop" --iterations 200
+ok "Slurm's layout was as good" wait_for 30 of_head_has 'lbd_placements_kept_total{policy="liu"} 1$'
+of_head_has 'lbd_placements_total{policy="liu"}'
+like "$(cat "$tap_tmp/head")" 'lbd_placements_total\{policy="liu"\} 1' "one was looked for"
+cluster lbd head stop
+ok "a job while the lbd of srun's host is away" cluster user timeout 60 srun --lb=siegell -N2 -n2 "$LB_BUILD/bench/cpuloop" --iterations 200
+cluster lbd head start
+ok "is counted by the reason when that is back" wait_for 60 of_head_has 'lbd_placement_failures_total{policy="siegell",reason="no_lbd"} 1$'
+like "$(cat "$tap_tmp/head")" 'lbd_placement_failures_total\{policy="siegell",reason="stale_ranking"\} 0' "and by no other"
 done_testing

@@ -36,6 +36,12 @@ tests_unit_slurm_plugin_test_lbd_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_slurm_plugin_test_lbd_LDFLAGS = $(plugin_test_wrap)
 tests_unit_slurm_plugin_test_lbd_LDADD = $(plugin_test_libs)
 
+check_PROGRAMS += tests/unit/slurm_plugin/test_why
+tests_unit_slurm_plugin_test_why_SOURCES = tests/unit/slurm_plugin/test_why.c $(plugin_test_stub)
+tests_unit_slurm_plugin_test_why_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_slurm_plugin_test_why_LDFLAGS = $(plugin_test_wrap)
+tests_unit_slurm_plugin_test_why_LDADD = $(plugin_test_libs)
+
 check_PROGRAMS += tests/unit/slurm_plugin/test_rules
 tests_unit_slurm_plugin_test_rules_SOURCES = tests/unit/slurm_plugin/test_rules.c $(plugin_test_stub)
 tests_unit_slurm_plugin_test_rules_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)

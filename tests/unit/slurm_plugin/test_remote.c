@@ -18,6 +18,7 @@ START_TEST(test_told)
     stub_reset();
     stub_setenv("SLURM_JOB_PARTITION", "long");
     stub_setenv("SECRET", "of the user");
+    stub_setenv("SLURM_LB_PLACEMENT", "no_room");
     load(ENDS_ON_TERM, 0, "liu,report");
     begin();
     ck_assert_str_eq(stub_getenv("LB_POLICY"), "liu,report");
@@ -34,6 +35,8 @@ START_TEST(test_told)
     ck_assert(tells("env SLURM_JOB_ID=7"));
     ck_assert(tells("env SLURM_STEP_ID=1"));
     ck_assert(tells("env SLURM_JOB_PARTITION=long"));
+    ck_assert(tells("env SLURM_LB_PLACEMENT=no_room"));
+    ck_assert_ptr_null(stub_getenv("SLURM_LB_PLACEMENT")); /* nothing for the tasks */
     ck_assert_int_eq(count("env SECRET"), 0);
     ck_assert_int_eq(count("env HOME"), 0);
     end_tasks();

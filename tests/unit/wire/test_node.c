@@ -55,7 +55,7 @@ static void fill_job(struct lbw_job *j)
                           .jobid = 4203,
                           .hosts = 300,
                           .ranks = 600,
-                          .placed = 1,
+                          .placement = LBW_PLACE_NO_ROOM,
                           .load_balance = .97,
                           .efficiency = .9,
                           .compute_ns = INT64_MAX,
