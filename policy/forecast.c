@@ -8,9 +8,9 @@
 #include "policy/forecast_predict.h"
 
 #define DAY_NS INT64_C(86400000000000)
-#define RECENT .03       /* weight of the newest error */
-#define BETTER .97       /* another one answers when it errs less than so much of who did */
-#define FAVOURED .8      /* so much of the blend's error counts */
+#define RECENT .005      /* weight of the newest error */
+#define DOUBT 2.3        /* log of how much likelier it is that the blend is best: ten times */
+#define STAY .2          /* the same for who answers already */
 #define JUDGED_LEAST 3   /* samples that must have come of what was said */
 #define DAY_WEIGHT .3    /* of the newest day */
 #define DAY_JUDGED 12    /* samples before the time of day may answer: it begins late */
@@ -18,7 +18,7 @@
 #define LEVEL_SPREADS 3. /* so many times its spread away a sample is not of the level */
 #define ODD_MOST 2       /* so many in a row begin another level */
 #define FORGET .9        /* a level that has ended makes those before count so much less */
-#define LASTING 3.       /* levels last when they outlive a forecast so many times */
+#define LASTING 4.       /* levels last when they outlive a forecast so many times */
 #define PRIOR_NS 600e9   /* before anything is known a load stays for ten minutes */
 
 static const struct {
@@ -43,6 +43,7 @@ void lbp_forecast_init(struct lbp_forecast *f, unsigned ahead, double least_chan
     f->ahead = ahead < 1 ? 1 : ahead > LBP_FORECAST_AHEAD ? LBP_FORECAST_AHEAD : ahead;
     f->least_change = least_change;
     f->day_slot = -1;
+    f->best = LBP_P_BLEND;
     for (int i = 0; i < LBP_FORECAST_SLOTS; i++)
         f->day[i] = NAN;
 }
@@ -60,10 +61,35 @@ static int slot_of(int64_t at_ns)
     return (int)(in_day_ns / (DAY_NS / LBP_FORECAST_SLOTS));
 }
 
-/* Who was best lately often was so by chance; the blend seldom is far off. */
-static float weigh(const struct lbp_forecast *f, int p)
+/*
+ * The one with the least recent error answers, as far as errors tell: forecasts that overlap are one, so that n samples are n /
+ * ahead pieces of evidence, and what seems best by few of them mostly is so by chance.  Hence the blend answers until another one
+ * is better by more than chance (the posterior of experts, with a prior; errors in units of their mean).
+ */
+static enum lbp_predictor choose(const struct lbp_forecast *f, uint32_t judged)
 {
-    return p == LBP_P_BLEND ? (float)FAVOURED * f->error[p] : f->error[p];
+    double evidence = fmin(judged, 1 / RECENT) / f->ahead, mean = 0, least = 0;
+    int best = LBP_P_BLEND, n = 0;
+
+    for (int p = 0; p < LBP_PREDICTORS; p++)
+        if (f->judged[p] > 0) {
+            mean += (double)f->error[p];
+            n++;
+        }
+    mean = mean / n + 1e-9;
+    for (int p = LBP_PREDICTORS - 1; p >= 0; p--) {
+        double score = evidence * (double)f->error[p] / mean;
+
+        if (f->judged[p] == 0 || (p == LBP_P_DAY && f->judged[p] < DAY_JUDGED))
+            continue;
+        score += p == LBP_P_BLEND ? 0 : DOUBT;
+        score -= p == (int)f->best ? STAY : 0;
+        if (p == LBP_P_BLEND || score < least) {
+            least = score;
+            best = p;
+        }
+    }
+    return (enum lbp_predictor)best;
 }
 
 /* What was said `ahead` samples ago against what came: who errs how much.  Then who answers. */
@@ -73,7 +99,6 @@ static void judge(struct lbp_forecast *f)
         f->nsaid; /* at first the time that has come is shorter than what was spoken of */
     const float *said;
     float mean = 0;
-    int best = (int)f->best;
 
     if (span < JUDGED_LEAST && span < f->ahead)
         return;
@@ -89,13 +114,7 @@ static void judge(struct lbp_forecast *f)
         weight = fmaxf(RECENT, 1.f / (float)f->judged[p]);
         f->error[p] += weight * (fabsf(mean - said[p]) - f->error[p]);
     }
-    for (int p = 0; p < LBP_PREDICTORS; p++) {
-        bool may = f->judged[p] > 0 && (p != LBP_P_DAY || f->judged[p] >= DAY_JUDGED);
-
-        if (may && weigh(f, p) < (float)BETTER * weigh(f, best))
-            best = p;
-    }
-    f->best = (enum lbp_predictor)best;
+    f->best = choose(f, f->judged[LBP_P_BLEND]);
 }
 
 static void add_day(struct lbp_forecast *f, int64_t at_ns, double value)
@@ -153,20 +172,14 @@ static void add_level(struct lbp_forecast *f, int64_t at_ns, double value)
     f->level += weight * (value - f->level);
 }
 
-/* An error of nothing must not outweigh all others for ever. */
-static float blend(const struct lbp_forecast *f, const float *said)
+/*
+ * What is now, what has been of late, and what is usual: of two that err differently the mean errs less than either.  The weights
+ * are not fitted to a host: on few samples that costs more than it gains.
+ */
+static float blend(const float *said)
 {
-    double sum = 0, weights = 0;
-
-    for (int p = 0; p < LBP_P_BLEND; p++) {
-        double w = 1 / ((double)f->error[p] + 1e-3);
-
-        if (isnan(said[p]) || (p == LBP_P_DAY && f->judged[p] < DAY_JUDGED))
-            continue;
-        sum += w * w * (double)said[p];
-        weights += w * w;
-    }
-    return (float)(sum / weights);
+    return .4f * said[LBP_P_LAST] + .2f * said[LBP_P_EXP_25] + .2f * said[LBP_P_AR_1] +
+           .2f * said[LBP_P_MEAN_90];
 }
 
 /* The samples in order, the newest last. */
@@ -202,7 +215,7 @@ static void predict(struct lbp_forecast *f)
     said[LBP_P_AR_1] = (float)fmin(fmax(0, lbp_predict_ar(v, n, 1, f->ahead)), (double)most);
     said[LBP_P_AR_4] = (float)fmin(fmax(0, lbp_predict_ar(v, n, 4, f->ahead)), (double)most);
     said[LBP_P_DAY] = f->day[f->day_slot];
-    said[LBP_P_BLEND] = blend(f, said);
+    said[LBP_P_BLEND] = blend(said);
 }
 
 void lbp_forecast_add(struct lbp_forecast *f, int64_t at_ns, double value)

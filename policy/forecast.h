@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Forecasting the load of one host: many simple predictors run side by side over the same samples, and the one that has lately
- * erred least answers, with its error; one of them is a blend of the others, which answers unless another one errs a good deal less.  What is forecast is the mean over the time to come, a minute: a job lives that long and
- * longer, and the next moment alone is of no use to it.  From the same samples: how long the load can be expected to stay as it
- * is.  Pure; a fixed size, no allocation.
- * Source: ALGORITHMS.md, seed 004 ("past it"); the manner is that of Wolski's Network Weather Service (1998).
+ * erred least answers, with its error.  One of them is a blend of what is now, of late, and usual; since what seems best by few
+ * samples mostly is so by chance, it answers until another one is better by more than that.  What is forecast is the mean over the
+ * time to come, a minute: a job lives that long and longer, and the next moment alone is of no use to it.  From the same samples:
+ * how long the load can be expected to stay as it is.  Pure; a fixed size, no allocation.
+ * Source: ALGORITHMS.md, seed 004 ("past it"); the manner is that of Wolski's Network Weather Service (1998); who answers, by
+ * experts' posterior with a prior, after Vovk and Littlestone & Warmuth.
  */
 #ifndef LBP_FORECAST_H
 #define LBP_FORECAST_H
@@ -35,7 +37,7 @@ enum lbp_predictor {
     LBP_P_AR_1,  /* autoregressive */
     LBP_P_AR_4,
     LBP_P_DAY,   /* the mean of this time of the day on the days before */
-    LBP_P_BLEND, /* of all others, the more of one the less it has erred */
+    LBP_P_BLEND, /* of last, exp 0.25, ar 1 and mean 90, by fixed weights */
     LBP_PREDICTORS
 };
 

@@ -58,11 +58,11 @@ static void print(const char *path, const struct sim_load *t, const struct score
         usual = s->answered[p] > s->answered[usual] ? p : usual;
     }
     printf("forecast trace=%.*s interval_s=%g over_last_value=%.3f over_hindsight=%.3f "
-           "mae_cpus=%.4f samples=%ld "
+           "hindsight_over_last_value=%.3f mae_cpus=%.4f samples=%ld "
            "hindsight=\"%s\" mostly=\"%s\"\n",
            (int)strcspn(name, "."), name, t->interval_s, s->chosen / s->single[LBP_P_LAST],
-           s->chosen / s->single[best], s->chosen / (double)s->samples, s->samples,
-           lbp_predictor_name((enum lbp_predictor)best),
+           s->chosen / s->single[best], s->single[best] / s->single[LBP_P_LAST],
+           s->chosen / (double)s->samples, s->samples, lbp_predictor_name((enum lbp_predictor)best),
            lbp_predictor_name((enum lbp_predictor)usual));
     for (int p = 0; p < LBP_PREDICTORS && all; p++)
         fprintf(stderr, "  %-12s %.4f cores, answered %ld times\n",

@@ -114,6 +114,40 @@ START_TEST(noise_is_averaged)
 }
 END_TEST
 
+/* Few samples tell nobody from chance: the blend answers until there are enough. */
+START_TEST(who_answers_must_have_shown_it)
+{
+    unsigned changed = 0;
+    enum lbp_predictor before = LBP_P_BLEND;
+
+    for (int i = 0; i < 600; i++) {
+        feed(1 + .8 * uniform());
+        ck_assert(lbp_forecast_ask(&f, &a));
+        if (i < 30)
+            ck_assert_int_eq((int)f.best, (int)LBP_P_BLEND);
+        changed += f.best != before;
+        before = f.best;
+    }
+    ck_assert_int_ne((int)f.best, (int)LBP_P_BLEND); /* noise: a long mean is a good deal better */
+    ck_assert_double_lt(error_of(f.best), error_of(LBP_P_BLEND));
+    ck_assert_uint_le(changed, 20); /* nor does it go to and fro */
+}
+END_TEST
+
+START_TEST(the_blend_is_between_now_and_usual)
+{
+    double last, usual, value, error;
+
+    for (int i = 0; i < 90; i++)
+        feed(i < 80 ? .2 : 1.4);
+    ck_assert(lbp_forecast_one(&f, LBP_P_LAST, &last, &error));
+    ck_assert(lbp_forecast_one(&f, LBP_P_MEAN_90, &usual, &error));
+    ck_assert(lbp_forecast_one(&f, LBP_P_BLEND, &value, &error));
+    ck_assert_double_gt(value, usual + .1);
+    ck_assert_double_lt(value, last - .1);
+}
+END_TEST
+
 /* A host whose load stays long is believed as soon as two samples say that it has changed. */
 START_TEST(a_change_is_believed_soon)
 {
@@ -245,6 +279,8 @@ int main(void)
     tcase_add_test(tc, what_cannot_be_is_ignored);
     tcase_add_test(tc, a_load_that_stays_is_known);
     tcase_add_test(tc, noise_is_averaged);
+    tcase_add_test(tc, who_answers_must_have_shown_it);
+    tcase_add_test(tc, the_blend_is_between_now_and_usual);
     tcase_add_test(tc, a_change_is_believed_soon);
     tcase_add_test(tc, a_spike_is_no_change);
     tcase_add_loop_test(tc, the_horizon_is_that_of_the_history, 0, 3);
