@@ -55,8 +55,8 @@ int64_t lbc_flow_block(const struct lb_loop *l, int64_t told)
     int64_t elements = l->step->elements, least;
     struct lbp_grain g;
 
-    if (l->ctx && l->ctx->test_block > 0)
-        told = l->ctx->test_block;
+    if (l->ctx && (l->ctx->test_block > 0 || l->ctx->grain > 0))
+        told = l->ctx->test_block > 0 ? l->ctx->test_block : l->ctx->grain;
     if (told == 0) {
         lbp_grain_init(&g, elements, l->ctx ? (uint32_t)l->ctx->size : 1);
         told = lbp_grain_choose(&g);

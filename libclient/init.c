@@ -21,22 +21,19 @@
 #define KEY_BYTES 64
 
 /* What each rank tells all others, as numbers. */
-enum { TELL_WEIGHT, TELL_PMIX, TELL_PMIX_RANK, TELL_SERIAL, TELL_FLAGS, TELLS };
+enum { TELL_WEIGHT, TELL_PMIX, TELL_PMIX_RANK, TELL_SERIAL, TELL_FLAGS, TELL_GRAIN, TELLS };
 enum { FLAG_BALANCER = 1, FLAG_REPORT = 2, FLAG_OWN = 4, FLAG_EVEN = 8 };
 
-/* Is word one of the comma-separated words of text? */
-static bool has_word(const char *text, const char *word)
+/* What LB_POLICY asks for; all automatic where it asks for nothing that we know. */
+static struct lbp_params find_params(void)
 {
-    size_t n = strlen(word);
+    const char *text = getenv("LB_POLICY");
+    struct lbp_params p;
 
-    while (text && *text) {
-        size_t m = strcspn(text, ",");
-
-        if (m == n && strncmp(text, word, n) == 0)
-            return true;
-        text += m + (text[m] == ',');
-    }
-    return false;
+    lbp_params_init(&p);
+    if (text && strcmp(text, "off") != 0 && lbp_params_parse(&p, text, NULL) < 0)
+        lbp_params_init(&p);
+    return p;
 }
 
 /* What LB_HOST_SPEED tells of this rank and its host; 0 where it does not. */
@@ -84,7 +81,8 @@ static void say_static(const struct lb_ctx *ctx, const char *why)
 }
 
 /* Rank 0: get the balancer's endpoint and publish it.  Returns the flags to be told. */
-static int publish(struct lb_ctx *ctx, bool whole_job, uint32_t serial)
+static int publish(struct lb_ctx *ctx, bool whole_job, uint32_t serial,
+                   const struct lbp_params *params)
 {
     const char *policy = getenv("LB_POLICY");
     uint8_t blob[LBW_ENDPOINT_BYTES_MAX];
@@ -93,9 +91,9 @@ static int publish(struct lb_ctx *ctx, bool whole_job, uint32_t serial)
     size_t n = 0;
     int rc, flags = 0;
 
-    if (has_word(policy, "report"))
+    if (params->report)
         flags |= FLAG_REPORT;
-    if (has_word(policy, "none"))
+    if (params->policy == LBP_NONE)
         flags |= FLAG_EVEN;
     if (!ctx->pmix.there) {
         if (policy && strcmp(policy, "off") != 0)
@@ -157,6 +155,7 @@ static int agree(struct lb_ctx *ctx, double *tell)
     uint32_t serial = __atomic_fetch_add(&serials, 1, __ATOMIC_RELAXED);
     bool whole_job = ctx->pmix.there && (uint32_t)ctx->size == ctx->pmix.size, even;
     struct lbc_worth worth = find_worth(ctx->pmix.local_size);
+    struct lbp_params params = find_params();
     double mine[TELLS] = {0};
     bool met = !ctx->transport;
     int flags, rc;
@@ -165,13 +164,17 @@ static int agree(struct lb_ctx *ctx, double *tell)
     mine[TELL_PMIX] = ctx->pmix.there;
     mine[TELL_PMIX_RANK] = ctx->pmix.rank;
     mine[TELL_SERIAL] = serial;
-    mine[TELL_FLAGS] = ctx->rank == 0 ? publish(ctx, whole_job, serial) : 0;
+    if (ctx->rank == 0) {
+        mine[TELL_FLAGS] = publish(ctx, whole_job, serial, &params);
+        mine[TELL_GRAIN] = params.grain > 0 ? (double)params.grain : 0;
+    }
     rc = met ? lbc_meet(&ctx->pmix, serial, mine, TELLS, tell, &ctx->transport)
              : ctx->transport->ops->allgather(ctx->transport, mine, TELLS, tell);
     if (rc < 0 && rc != -ENOTCONN)
         return -EIO;
     flags = (int)tell[TELL_FLAGS]; /* rank 0's */
     ctx->report = flags & FLAG_REPORT;
+    ctx->grain = (int64_t)tell[TELL_GRAIN];
     ctx->own_balancer = flags & FLAG_OWN;
     ctx->balanced = flags & FLAG_BALANCER && ctx->transport;
     if (flags & FLAG_BALANCER && !ctx->transport)
@@ -225,7 +228,10 @@ static struct lb_ctx *init(const void *mpi_comm)
     ctx->test_block = test_number("LB_TEST_BLOCK");
     ctx->test_delay_ns = test_number("LB_TEST_DELAY");
     if (size == 1) {
-        ctx->report = has_word(getenv("LB_POLICY"), "report");
+        struct lbp_params params = find_params();
+
+        ctx->report = params.report;
+        ctx->grain = params.grain > 0 ? params.grain : 0;
     } else if (!transport && !meets) {
         const char *policy = getenv("LB_POLICY");
 

@@ -93,6 +93,8 @@ static int64_t window_size(const struct lb_loop *l)
 
     if (!is_balanced(l))
         return most;
+    if (l->ctx->grain > 0)
+        return l->ctx->grain < most ? l->ctx->grain : most;
     if (l->iteration_ns > 0 && worth(l) < (double)most)
         size = (int64_t)worth(l);
     else if (l->granted > 0)

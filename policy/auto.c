@@ -105,7 +105,7 @@ static struct lbp_decision project(const struct lbp_balance *b, double gain, dou
         .noise_ratio = noise,
         .cost_ns = plan_cost(b),
         .benefit_ns = lbp_profit_benefit_ns(p, gain, b->plan.before_ns, now_ns),
-        .stable_ns = fmax(p->stable_ns, (double)(now_ns - p->changed_ns)),
+        .stable_ns = lbp_profit_stable_ns(p, now_ns),
         .from = UINT32_MAX,
         .to = UINT32_MAX,
     };
@@ -198,7 +198,8 @@ static int by_end(const void *a, const void *b)
 static double least_gain(const struct lbp_balance *b, const struct lbp_view *from,
                          const struct lbp_view *to)
 {
-    double least = fmax(GAIN_MIN + b->model.profit.cpu_ns, from->error * lbp_view_end(from) / 2);
+    const struct lbp_profit *p = &b->model.profit;
+    double least = fmax(GAIN_MIN + p->asked * p->cpu_ns, from->error * lbp_view_end(from) / 2);
 
     return fmax(least, fmax(from->jitter, to->jitter));
 }

@@ -59,6 +59,11 @@ void lbp_grain_init(struct lbp_grain *g, int64_t m, uint32_t p)
     *g = (struct lbp_grain){.m = m < 1 ? 1 : m, .p = p < 1 ? 1 : p, .small_of = -1, .large_of = -1};
 }
 
+void lbp_grain_fix(struct lbp_grain *g, int64_t block)
+{
+    g->fixed = block;
+}
+
 void lbp_grain_ranks(struct lbp_grain *g, uint32_t p)
 {
     g->p = p < 1 ? 1 : p;
@@ -121,6 +126,10 @@ int64_t lbp_grain_choose(struct lbp_grain *g)
     struct lbp_grain_cost cost;
     int64_t blocks, block, told;
 
+    if (g->fixed > 0) {
+        g->block = g->fixed < g->m ? g->fixed : g->m;
+        return g->block;
+    }
     if (lbp_grain_cost(g, &cost) < 0) {
         if (g->block == 0)
             g->block = lbp_grain_block(g->m, g->p < 2 ? 1 : (int64_t)BLIND * g->p);

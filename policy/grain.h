@@ -45,10 +45,14 @@ struct lbp_grain {
         small_of; /* least time of a message of few iterations, and how many those are */
     double large_ns, large_of; /* the same of many */
     int64_t block;             /* as last told; 0: not yet */
+    int64_t fixed;             /* by a person; 0: chosen */
 };
 
 /* m[in] >= 1;  p[in] >= 1 */
 void lbp_grain_init(struct lbp_grain *g, int64_t m, uint32_t p);
+
+/* A person has set the block size; <= 0: it is chosen. */
+void lbp_grain_fix(struct lbp_grain *g, int64_t block);
 
 /* So many ranks hold iterations from now on. */
 void lbp_grain_ranks(struct lbp_grain *g, uint32_t p);

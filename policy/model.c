@@ -30,6 +30,7 @@ int lbp_model_init(struct lbp_model *m, const struct lbp_balance_config *config,
     lbp_profile_init(&m->profile, config->n);
     lbp_profit_init(&m->profit, m->message_ns, now_ns);
     lbp_profit_expect(&m->profit, (double)config->stable_ns);
+    lbp_profit_set(&m->profit, config->params.profit, (double)config->params.stable_ns);
     return 0;
 }
 

@@ -25,13 +25,26 @@ void lbp_profit_init(struct lbp_profit *p, double message_ns, int64_t now_ns)
                              .changed_ns = now_ns,
                              .margin = MARGIN,
                              .margin_max = MARGIN,
-                             .margin_min = MARGIN_MIN};
+                             .margin_min = MARGIN_MIN,
+                             .asked = 1};
 }
 
 void lbp_profit_expect(struct lbp_profit *p, double stable_ns)
 {
     if (stable_ns > 0)
         p->stable_ns = fmax(stable_ns, STABLE_MIN);
+}
+
+void lbp_profit_set(struct lbp_profit *p, double ratio, double stable_ns)
+{
+    if (ratio >= 0) {
+        p->asked = ratio;
+        p->margin = p->margin_min = p->margin_max = 1;
+    }
+    if (stable_ns > 0) {
+        p->stable_ns = stable_ns;
+        p->stable_set = true;
+    }
 }
 
 void lbp_profit_moved(struct lbp_profit *p, int64_t bytes, int64_t wall_ns, int64_t cpu_ns)
@@ -54,7 +67,8 @@ void lbp_profit_changed(struct lbp_profit *p, int64_t now_ns)
     /* several ranks and windows see one and the same change */
     if (since < STABLE_MIN / 2)
         return;
-    p->stable_ns += LEARN * (fmax(since, STABLE_MIN) - p->stable_ns);
+    if (!p->stable_set)
+        p->stable_ns += LEARN * (fmax(since, STABLE_MIN) - p->stable_ns);
     p->changed_ns = now_ns;
 }
 
@@ -78,17 +92,27 @@ bool lbp_profit_unstable(const struct lbp_profit *p, int64_t now_ns)
     return (double)now_ns - (double)p->changed_ns < p->stable_ns;
 }
 
+double lbp_profit_stable_ns(const struct lbp_profit *p, int64_t now_ns)
+{
+    /* what has lasted long is expected to last as long again */
+    return p->stable_set
+               ? p->stable_ns
+               : fmax(fmax(p->stable_ns, p->stable_min_ns), (double)(now_ns - p->changed_ns));
+}
+
 double lbp_profit_benefit_ns(const struct lbp_profit *p, double gain_ratio, double remaining_ns,
                              int64_t now_ns)
 {
-    /* what has lasted long is expected to last as long again */
-    double stable = fmax(fmax(p->stable_ns, p->stable_min_ns), (double)(now_ns - p->changed_ns));
+    return p->margin * gain_ratio * fmin(remaining_ns, lbp_profit_stable_ns(p, now_ns));
+}
 
-    return p->margin * gain_ratio * fmin(remaining_ns, stable);
+bool lbp_profit_worth(const struct lbp_profit *p, double benefit_ns, double cost_ns)
+{
+    return benefit_ns > p->asked * cost_ns;
 }
 
 bool lbp_profit_pays(const struct lbp_profit *p, double gain_ratio, double remaining_ns,
                      double cost_ns, int64_t now_ns)
 {
-    return lbp_profit_benefit_ns(p, gain_ratio, remaining_ns, now_ns) > cost_ns;
+    return lbp_profit_worth(p, lbp_profit_benefit_ns(p, gain_ratio, remaining_ns, now_ns), cost_ns);
 }

@@ -21,6 +21,8 @@ struct lbp_profit {
     double margin;      /* benefits count so many times; learned from wrong calls */
     double margin_max;  /* at most so many */
     double margin_min;
+    double asked;         /* a plan must bring so many times its cost */
+    bool stable_set;      /* stable_ns is what a person has set, whatever was seen */
     double stable_min_ns; /* speeds are taken to stay at least so long, whatever was seen */
 };
 
@@ -29,6 +31,15 @@ void lbp_profit_init(struct lbp_profit *p, double message_ns, int64_t now_ns);
 
 /* The hosts' load history says that speeds stay so long (0: nothing): better than a guess until changes are seen. */
 void lbp_profit_expect(struct lbp_profit *p, double stable_ns);
+
+/* What a person has set; negative: left to itself.  ratio: see asked, the margin is 1 then. */
+void lbp_profit_set(struct lbp_profit *p, double ratio, double stable_ns);
+
+/* How long the speeds can be expected to stay as they are from now on, ns. */
+double lbp_profit_stable_ns(const struct lbp_profit *p, int64_t now_ns);
+
+/* Is a benefit worth a cost? */
+bool lbp_profit_worth(const struct lbp_profit *p, double benefit_ns, double cost_ns);
 
 /* A move of so many bytes took its source wall_ns, and cpu_ns of CPU time; all >= 0. */
 void lbp_profit_moved(struct lbp_profit *p, int64_t bytes, int64_t wall_ns, int64_t cpu_ns);

@@ -16,6 +16,8 @@
 #define PERIOD_MAX (3600 * NS_PER_S)
 #define CHUNK_MIN (NS_PER_S / 100000)
 #define CHUNK_MAX (60 * NS_PER_S)
+#define STABLE_MIN (NS_PER_S / 100)
+#define STABLE_MAX (86400 * NS_PER_S)
 
 static const struct lbp_policy_info policies[LBP_POLICIES] = {
     [LBP_AUTO] = {"auto", "shares by measured speed while much is left, pairwise moves at the end"},
@@ -29,7 +31,10 @@ enum key {
     KEY_PERIOD,
     KEY_THRESHOLD,
     KEY_FILTER,
+    KEY_PROFIT,
+    KEY_STABLE,
     KEY_CHUNK,
+    KEY_GRAIN,
     KEY_SYNC,
     KEY_REPORT,
     KEY_TRACE,
@@ -44,8 +49,15 @@ static const struct lbp_key_info keys[KEYS] = {
                        "0.1 (stepped loops: 0.04), falling while a smaller gain lasts"},
     [KEY_FILTER] = {"filter", "ratio", "weight of history in a rank's speed",
                     "by direction and duration of the trend"},
+    [KEY_PROFIT] = {"profit", "ratio",
+                    "times its cost that a plan must bring; 0: the cost is not looked at",
+                    "0.5 (stepped loops: 1), more after plans that lost, at most 10"},
+    [KEY_STABLE] = {"stable", "s", "time that the hosts' speeds are taken to stay as they are",
+                    "from the hosts' load history, and the changes that the job sees"},
     [KEY_CHUNK] = {"chunk", "s", "time of one chunk handed to the program",
                    "1 ms, and a quarter of what remains at most"},
+    [KEY_GRAIN] = {"grain", "number", "iterations of a chunk; elements of a pipelined loop's block",
+                   "chunks by time, blocks by what messages and computing cost"},
     [KEY_SYNC] = {"sync", "yes|no", "ranks wait for the answer to each report; for comparison",
                   "no, they go on, and the answer holds from when it comes"},
     [KEY_REPORT] = {"report", "", "a summary of what was done and gained at the end, on stderr",
@@ -75,6 +87,9 @@ void lbp_params_init(struct lbp_params *p)
     p->threshold = -1;
     p->filter = -1;
     p->chunk_ns = -1;
+    p->grain = -1;
+    p->profit = -1;
+    p->stable_ns = -1;
 }
 
 /* A piece of the text; not ended by a NUL. */
@@ -191,6 +206,24 @@ static int set_ratio(struct piece value, const char *key, int64_t max_micro, dou
     return 0;
 }
 
+static int set_number(struct piece value, const char *key, int64_t max, int64_t *ret,
+                      struct lbx_error *err)
+{
+    struct piece rest = value;
+    int64_t number = 0;
+    int rc = value.n > 0 && memchr(value.at, '.', value.n) ? -EINVAL
+                                                           : parse_decimal(&rest, 1, max, &number);
+
+    if (rc == -EINVAL || (rc == 0 && rest.n > 0))
+        return lbx_error_set(err, -EINVAL, "%s=%s is no whole number: write it as 64", key,
+                             show(value).text);
+    if (rc < 0 || number < 1)
+        return lbx_error_set(err, -EINVAL, "%s=%s is out of range: 1 to %" PRId64, key,
+                             show(value).text, max);
+    *ret = number;
+    return 0;
+}
+
 static int set_choice(struct piece value, const char *key, bool *ret, struct lbx_error *err)
 {
     if (!piece_is(value, "yes") && !piece_is(value, "no"))
@@ -226,6 +259,12 @@ static int set_key(struct lbp_params *p, enum key key, struct piece value, struc
         return set_ratio(value, name, MICRO, &p->threshold, err);
     case KEY_FILTER: /* 1 would never believe a measurement */
         return set_ratio(value, name, MICRO - 1, &p->filter, err);
+    case KEY_PROFIT:
+        return set_ratio(value, name, LBP_PROFIT_MAX * MICRO, &p->profit, err);
+    case KEY_STABLE:
+        return set_duration(value, name, STABLE_MIN, STABLE_MAX, &p->stable_ns, err);
+    case KEY_GRAIN:
+        return set_number(value, name, LBP_GRAIN_MAX, &p->grain, err);
     case KEY_CHUNK:
         return set_duration(value, name, CHUNK_MIN, CHUNK_MAX, &p->chunk_ns, err);
     case KEY_SYNC:
@@ -411,7 +450,11 @@ int lbp_params_print(const struct lbp_params *p, char *text, size_t size)
     put_duration(&w, keys[KEY_PERIOD].name, p->period_ns);
     put_ratio(&w, keys[KEY_THRESHOLD].name, p->threshold);
     put_ratio(&w, keys[KEY_FILTER].name, p->filter);
+    put_ratio(&w, keys[KEY_PROFIT].name, p->profit);
+    put_duration(&w, keys[KEY_STABLE].name, p->stable_ns);
     put_duration(&w, keys[KEY_CHUNK].name, p->chunk_ns);
+    if (p->grain > 0)
+        put(&w, ",%s=%" PRId64, keys[KEY_GRAIN].name, p->grain);
     if (p->sync)
         put(&w, ",%s=yes", keys[KEY_SYNC].name);
     if (p->report)

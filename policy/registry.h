@@ -24,6 +24,9 @@ struct lbp_params {
     double threshold;  /* threshold= : least projected gain in time, ratio 0 to 1 */
     double filter;     /* filter= : h, weight of history, 0 to 1 */
     int64_t chunk_ns;  /* chunk= : time of one chunk handed to the program */
+    int64_t grain;     /* grain= : iterations of a chunk, or elements of a pipelined loop's block */
+    double profit;     /* profit= : a plan must bring so many times its cost */
+    int64_t stable_ns; /* stable= : the hosts' speeds are taken to stay so long */
     bool report;       /* report : a summary at the end, on stderr */
     char trace[256];   /* trace=FILE : write every decision there; "" none */
     bool hosts;        /* hosts : the step's hosts are chosen by rank */
@@ -36,7 +39,7 @@ struct lbp_policy_info {
 };
 struct lbp_key_info {
     const char *name;
-    const char *unit;      /* "s", "ratio", "file", "yes|no", or "" for a flag */
+    const char *unit;      /* "s", "ratio", "number", "file", "yes|no", or "" for a flag */
     const char *summary;   /* one line */
     const char *automatic; /* what is done when it is not given */
 };
@@ -47,6 +50,9 @@ const struct lbp_key_info *lbp_key_table(size_t *ret_n);
 
 /* policy auto, everything automatic, no report. */
 void lbp_params_init(struct lbp_params *p);
+
+#define LBP_GRAIN_MAX (INT64_C(1) << 40)
+#define LBP_PROFIT_MAX 1000
 
 /*
  * Parse [POLICY][,key[=value]...]; without a policy it is auto.  Durations: 50ms, 0.5s, 2 (seconds).  "off" and "help" are

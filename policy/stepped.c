@@ -77,6 +77,7 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
                                       : THRESHOLD,
                        threshold < 0 && automatic);
     lbp_grain_init(&s->grain, c->pipelined, c->nranks);
+    lbp_grain_fix(&s->grain, c->params.grain);
     s->moves_nothing = c->nranks == 1 || !(automatic || c->params.policy == LBP_SIEGELL);
     s->epoch = c->first_epoch - 1;
     s->begun_ns = s->planned_ns = s->settled_ns = now_ns;
@@ -89,6 +90,7 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
         s->profit.stable_min_ns =
             1e9; /* steps under a quota look unsteady, and their mean is not */
     }
+    lbp_profit_set(&s->profit, c->params.profit, (double)c->params.stable_ns);
     s->prev_expected_ns = -1;
     s->period_ns = c->params.period_ns > 0 ? c->params.period_ns
                    : s->moves_nothing      ? WATCHED_NS
@@ -338,7 +340,7 @@ bool lbp_stepped_decided(struct lbp_stepped *s, struct lbp_decision *ret)
         .noise_ratio = d->noise,
         .cost_ns = d->cost_ns,
         .benefit_ns = d->benefit_ns,
-        .stable_ns = fmax(s->profit.stable_ns, (double)(d->at_ns - s->profit.changed_ns)),
+        .stable_ns = lbp_profit_stable_ns(&s->profit, d->at_ns),
         .period_ns = s->period_ns,
         .from = UINT32_MAX,
         .to = UINT32_MAX,

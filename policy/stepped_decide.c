@@ -162,7 +162,8 @@ static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t
     d->benefit_ns = ratio_gain(d) * lbp_stepped_horizon(s, d->before_ns, now_ns);
     if (ratio_gain(d) < BACK_GAIN)
         return LBP_REASON_BELOW_THRESHOLD;
-    return d->benefit_ns > d->cost_ns ? LBP_REASON_PROPORTIONAL : LBP_REASON_UNPROFITABLE;
+    return lbp_profit_worth(&s->profit, d->benefit_ns, d->cost_ns) ? LBP_REASON_PROPORTIONAL
+                                                                   : LBP_REASON_UNPROFITABLE;
 }
 
 /* Are the next bounds worth it?  Fills last. */
@@ -188,13 +189,14 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
         return LBP_REASON_UNSTABLE;
     if (!lbp_threshold_pass(&s->threshold, gain, noise))
         return gain > 0 && gain >= d->threshold ? LBP_REASON_FILTERED : LBP_REASON_BELOW_THRESHOLD;
-    if (!published(s) && !within_means(s, gain, now_ns))
+    /* who says what a plan must bring has decided what may be at stake, too */
+    if (!published(s) && s->config.params.profit < 0 && !within_means(s, gain, now_ns))
         return LBP_REASON_UNPROFITABLE;
     d->after_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
     d->cost_ns = move_cost(s);
     d->benefit_ns = lbp_profit_benefit_ns(&s->profit, ratio_gain(d), lasts, now_ns);
     d->least = fmin(d->least, ratio_gain(d)); /* a part of the way brings a part */
-    if (!(d->benefit_ns > d->cost_ns))
+    if (!lbp_profit_worth(&s->profit, d->benefit_ns, d->cost_ns))
         return lbp_profit_unstable(&s->profit, now_ns) ? LBP_REASON_UNSTABLE
                                                        : LBP_REASON_UNPROFITABLE;
     return LBP_REASON_PROPORTIONAL;

@@ -26,6 +26,7 @@ launch() { # HOW NP PROGRAM OPTION...
     srun) cluster user "${srun[@]}" -N"$np" -n"$np" "$@" ;;
     srun--lb) cluster user "${srun[@]}" -N"$np" -n"$np" --lb "$@" ;;
     srun--lb-sync) cluster user "${srun[@]}" -N"$np" -n"$np" --lb=auto,sync=yes "$@" ;;
+    srun--lb-keys) cluster user "${srun[@]}" -N"$np" -n"$np" --lb=auto,profit=0,stable=5s,grain=7 "$@" ;;
     srun--lb-more-ranks) cluster user "${srun[@]}" -N2 -n"$np" --overcommit --lb "$@" ;;
     mpirun) cluster user timeout -k 5 120 env LB_BALANCER="$LB_BUILD/lb-balancer" "${mpirun[@]}" "$@" ;;
     mpirun-static) cluster user timeout -k 5 120 env LB_POLICY=off "${mpirun[@]}" "$@" ;;
@@ -94,6 +95,9 @@ if [[ $hows == *srun--lb* ]]; then
   like "$(cat "$tap_tmp/launched")" 'run .* moves=[1-9]' "iterations moved in that run"
   same srun--lb-sync 4 jacobi --n 400 --steps 100
   same srun--lb-sync 4 sor --n 400 --steps 30
+  # parameters that a person sets
+  same srun--lb-keys 4 primes --limit 300000
+  same srun--lb-keys 4 sor --n 400 --steps 30
   same srun--lb-more-ranks 5 primes --limit 100000 --block 20
 
   checks() { # WHAT CPULOOP-OPTION...: nothing missing, nothing twice, no row damaged

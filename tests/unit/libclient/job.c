@@ -93,7 +93,7 @@ static void run_pass(struct member *m, lb_loop *l, int loop, int pass, uint64_t 
     int64_t first, last;
 
     while (lb_loop_next(l, &first, &last)) {
-        if (first >= last || first < 0 || last > j->n)
+        if (first >= last || first < 0 || last > j->n || (j->grain > 0 && last - first > j->grain))
             add(&m->shared->result.errors, 1);
         if (lb_loop_collect(l, narrow, 0) != -EBUSY && j->n > 0)
             add(&m->shared->result.errors, 1);
@@ -167,6 +167,7 @@ static void run_member(lb_ctx *ctx, int rank, void *data)
     struct member m = {data, rank};
 
     ctx->test_chunk = m.shared->job->test_chunk;
+    ctx->grain = m.shared->job->grain;
     for (int i = 0; i < m.shared->job->loops; i++)
         run_loop(&m, ctx, i);
 }

@@ -22,7 +22,7 @@ struct job {
     unsigned fail_memory; /* see fault_arm */
     bool leave_early;     /* some ranks break out of the last pass and close */
     bool uneven_first;    /* random weights */
-    int64_t test_chunk;
+    int64_t test_chunk, grain;
     int64_t sync_ns; /* see struct crew_config */
     int lose;        /* see struct mind_config */
 };

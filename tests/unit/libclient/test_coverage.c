@@ -182,6 +182,22 @@ START_TEST(test_small_chunks)
 }
 END_TEST
 
+/* Chunks are no larger than a person has said. */
+START_TEST(test_grain)
+{
+    struct job j = {.size = 3,
+                    .loops = 1,
+                    .passes = 2,
+                    .n = 500,
+                    .balanced = true,
+                    .grain = 1 + 6 * _i,
+                    .seed = first_seed() * 31000 + (uint64_t)_i};
+    struct job_result r = job_run(&j);
+
+    expect_right(&j, &r);
+}
+END_TEST
+
 /* Ranks that wait for the answers to what they report get all of them, and go on without where the balancer ends. */
 START_TEST(test_sync)
 {
@@ -254,6 +270,7 @@ int main(void)
         tcase_add_loop_test(tc, test_memory_runs_out, 0, 7);
     tcase_add_loop_test(tc, test_leaves_early, 0, 6);
     tcase_add_loop_test(tc, test_small_chunks, 0, 3);
+    tcase_add_loop_test(tc, test_grain, 0, 3);
     tcase_add_loop_test(tc, test_sync, 0, 4);
     tcase_add_loop_test(tc, test_sync_answers_lost, 0, 3);
     suite_add_tcase(suite, tc);

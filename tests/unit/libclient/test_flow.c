@@ -18,7 +18,7 @@
 
 struct job {
     int size;
-    int64_t n, halo, elements, test_block;
+    int64_t n, halo, elements, test_block, grain;
     uint64_t seed;
     bool balanced, contradicts, uneven_first, leaves;
     enum mind_end end;
@@ -183,6 +183,7 @@ static void run_member(lb_ctx *ctx, int rank, void *data)
     struct member m = {data, rank};
 
     ctx->test_block = m.shared->job->test_block;
+    ctx->grain = m.shared->job->grain;
     run_loop(&m, ctx);
 }
 
@@ -389,6 +390,23 @@ START_TEST(test_sync)
 }
 END_TEST
 
+/* A block size that a person has set holds, whatever the balancer tells. */
+START_TEST(test_grain)
+{
+    struct job j = {.size = 3,
+                    .n = 40,
+                    .halo = 1,
+                    .elements = 10,
+                    .grain = 1 + 3 * _i,
+                    .balanced = _i > 0,
+                    .seed = first_seed() * 31000 + (uint64_t)_i};
+    struct shared s;
+
+    expect_right(&j, &s);
+    ck_assert_int_eq(s.most, j.grain);
+}
+END_TEST
+
 /* Neighbours are those that own something. */
 START_TEST(test_neighbours)
 {
@@ -460,6 +478,7 @@ int main(void)
         tcase_add_loop_test(tc, test_memory_runs_out, 0, 6);
     tcase_add_loop_test(tc, test_leaves_early, 0, 8);
     tcase_add_loop_test(tc, test_sync, 0, 6);
+    tcase_add_loop_test(tc, test_grain, 0, 4);
     tcase_add_test(tc, test_neighbours);
     tcase_add_test(tc, test_huge_and_empty);
     suite_add_tcase(suite, tc);

@@ -63,3 +63,8 @@ check_PROGRAMS += tests/unit/policy/test_sync
 tests_unit_policy_test_sync_SOURCES = tests/unit/policy/test_sync.c
 tests_unit_policy_test_sync_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_sync_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_profit
+tests_unit_policy_test_profit_SOURCES = tests/unit/policy/test_profit.c
+tests_unit_policy_test_profit_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_profit_LDADD = libpolicy.la $(CHECK_LIBS) -lm

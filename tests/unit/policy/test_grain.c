@@ -94,6 +94,23 @@ START_TEST(test_running)
 }
 END_TEST
 
+START_TEST(test_fixed)
+{
+    struct lbp_grain g;
+
+    lbp_grain_init(&g, 1000, 4);
+    lbp_grain_fix(&g, -1);
+    ck_assert_int_eq(lbp_grain_choose(&g), lbp_grain_block(1000, 32));
+    lbp_grain_fix(&g, 7);
+    ck_assert_int_eq(lbp_grain_choose(&g), 7);
+    lbp_grain_sweep(&g, 1e9); /* whatever is measured */
+    lbp_grain_message(&g, 0, 100);
+    ck_assert_int_eq(lbp_grain_choose(&g), 7);
+    lbp_grain_fix(&g, 5000); /* no more than there are */
+    ck_assert_int_eq(lbp_grain_choose(&g), 1000);
+}
+END_TEST
+
 START_TEST(test_nonsense)
 {
     struct lbp_grain g;
@@ -122,6 +139,7 @@ int main(void)
     tcase_add_test(t, test_optimal);
     tcase_add_test(t, test_running);
     tcase_add_test(t, test_nonsense);
+    tcase_add_test(t, test_fixed);
     suite_add_tcase(s, t);
     runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);

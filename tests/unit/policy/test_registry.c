@@ -29,6 +29,11 @@ static const struct {
     {"auto,threshold=.25", "auto,threshold=0.25"},
     {"auto,filter=0", "auto,filter=0.0"},
     {"auto,filter=0.999999", "auto,filter=0.999999"},
+    {"auto,profit=0", "auto,profit=0.0"},
+    {"siegell,profit=1000,stable=2", "siegell,profit=1000.0,stable=2s"},
+    {"auto,stable=10ms", "auto,stable=10ms"},
+    {"grain=64,chunk=2ms", "auto,chunk=2ms,grain=64"},
+    {"auto,grain=1099511627776", "auto,grain=1099511627776"},
     {"auto,sync=yes", "auto,sync=yes"},
     {"auto,sync=no,report", "auto,report"},
     {"auto,trace=/tmp/a=b", "auto,trace=/tmp/a=b"},
@@ -72,6 +77,19 @@ static const struct {
     {"auto,report=yes", "takes no value"},
     {"auto,period", "needs a value"},
     {"auto,trace", "needs a value"},
+    {"auto,grain", "needs a value (number)"},
+    {"auto,grain=", "no whole number"},
+    {"auto,grain=1.5", "no whole number"},
+    {"auto,grain=10ms", "no whole number"},
+    {"auto,grain=-1", "no whole number"},
+    {"auto,grain=0", "out of range"},
+    {"auto,grain=1099511627777", "out of range"},
+    {"auto,grain=99999999999999999999", "out of range"},
+    {"auto,profit=1001", "out of range: 0 to 1000"},
+    {"auto,profit=2x", "no ratio"},
+    {"auto,stable=9ms", "out of range"},
+    {"auto,stable=2d", "no duration"},
+    {"auto,proft=1", "\"profit\""},
     {"auto,sync", "needs a value (yes|no)"},
     {"auto,sync=", "neither yes nor no"},
     {"auto,sync=1", "neither yes nor no"},
@@ -191,7 +209,7 @@ START_TEST(test_tables)
     const struct lbp_key_info *key = lbp_key_table(&nkeys);
 
     ck_assert_int_eq((int)npolicies, LBP_POLICIES);
-    ck_assert_int_eq((int)nkeys, 8);
+    ck_assert_int_eq((int)nkeys, 11);
     for (size_t i = 0; i < npolicies; i++) {
         struct lbp_params p;
 

@@ -84,6 +84,51 @@ START_TEST(test_plan)
 }
 END_TEST
 
+/* What a person says that a plan must bring is asked of it, and nothing else. */
+START_TEST(test_profit)
+{
+    static const struct {
+        const char *policy;
+        bool plans;
+    } table[] = {{"auto", true},
+                 {"auto,profit=0", true},
+                 {"auto,profit=1000", false},
+                 {"auto,stable=10ms,profit=3", false},
+                 {"auto,stable=10s,profit=3", true}};
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct lbp_stepped *s = make_with(table[i].policy);
+
+        ck_assert_int_eq(say(s, did(0, 5, 5, 50 * MS), 100 * MS), 0);
+        ck_assert_int_eq(say(s, did(1, 5, 5, 100 * MS), 100 * MS), 0);
+        ck_assert_msg((n > 0 && action[n - 1].type == LBP_STEPPED_PLAN) == table[i].plans, "%s",
+                      table[i].policy);
+        lbp_stepped_destroy(s);
+    }
+}
+END_TEST
+
+/* The block size that a person has set is told, whatever is measured. */
+START_TEST(test_grain)
+{
+    struct lbp_stepped_config c = {
+        .kind = LBP_DOACROSS, .nranks = 2, .n = 1000, .pipelined = 500, .first_epoch = 1};
+    struct lbp_stepped *s;
+
+    ck_assert_int_eq(lbp_params_parse(&c.params, "auto,grain=17", NULL), 0);
+    ck_assert_int_eq(lbp_stepped_create(&c, even, 0, &s, NULL), 0);
+    for (uint32_t r = 0; r < 2; r++) {
+        struct lbp_stepped_report d = did(r, 5, 5, r == 0 ? 50 * MS : 100 * MS);
+
+        d.shift_iterations = 10;
+        d.shift_ns = 1000;
+        ck_assert_int_eq(say(s, d, 100 * MS), 0);
+    }
+    ck_assert(n > 0 && action[n - 1].type == LBP_STEPPED_PLAN && action[n - 1].block == 17);
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
 /* Under sync=yes both go on when both have reported, and the plan is told before. */
 START_TEST(test_sync)
 {
@@ -189,6 +234,8 @@ int main(void)
 
     tcase_add_test(t, test_plan);
     tcase_add_test(t, test_sync);
+    tcase_add_test(t, test_profit);
+    tcase_add_test(t, test_grain);
     tcase_add_test(t, test_refuses);
     tcase_add_test(t, test_config);
     tcase_add_test(t, test_hardware);
