@@ -27,11 +27,13 @@ job -N4 -n4 -- "$pure" 5000
 ok "without --lb it ends well" job_end
 ok "with the serial result" same
 is "$(least)" 1250 "and fixed shares"
+cluster speed n4 0.06 >/dev/null # much slower than the others even where the machine is busy with something else
 job --lb=auto,report -N4 -n4 -- "$pure" 5000
 ok "with --lb it ends well" job_end
 ok "with the serial result" same
 ok "the slow host has less" test "$(least)" -lt 1100
 like "$(cat "$tap_tmp/job")" 'lb: .*moves=[1-9]' "rows have moved"
+fault_hosts
 job --lb=auto -N4 -n8 --overcommit -- "$pure" 5000
 ok "two ranks a host end well" job_end
 ok "with the serial result" same
