@@ -5,7 +5,7 @@ tests_metrics_served_SOURCES = tests/metrics/served.c
 tests_metrics_served_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS) $(SQLITE_CFLAGS)
 tests_metrics_served_LDADD = liblbd.la $(UV_LIBS)
 
-check_SCRIPTS += tests/metrics/test.sh tests/metrics/web.sh
+check_SCRIPTS += tests/metrics/pages.sh tests/metrics/test.sh tests/metrics/web.sh
 # file by file: a folder would bring along what tests leave in it
 EXTRA_DIST += \
 	dashboards/make \
@@ -16,26 +16,36 @@ EXTRA_DIST += \
 	dashboards/make.d/host.py \
 	dashboards/make.d/job.py \
 	dashboards/make.d/policy.py \
-	dashboards/prometheus/alerts.yml \
-	dashboards/prometheus/lbd.targets.json \
-	dashboards/prometheus/prometheus.yml \
-	dashboards/prometheus/rules.yml \
-	dashboards/provisioning/dashboards/slurm-lb.yml \
-	dashboards/provisioning/datasources/slurm-lb.yml \
-	docs/admin.md \
-	docs/images/dashboards/cluster.png \
-	docs/images/dashboards/daemon.png \
-	docs/images/dashboards/history.png \
-	docs/images/dashboards/host.png \
-	docs/images/dashboards/job.png \
-	docs/images/dashboards/policy.png \
-	docs/metrics.md \
 	docs/pictures/cluster.png \
 	docs/pictures/daemon.png \
 	docs/pictures/history.png \
 	docs/pictures/host.png \
 	docs/pictures/job.png \
 	docs/pictures/policy.png \
+	tests/metrics/catalogue.py \
+	tests/metrics/check \
+	tests/metrics/describe \
+	tests/metrics/pages.sh \
+	tests/metrics/openmetrics \
+	tests/metrics/promql.py \
+	tests/metrics/rules.py \
+	tests/metrics/scrape.py \
+	tests/metrics/test.sh \
+	tests/metrics/web.sh
+
+# What Grafana reads: docs/admin.md.
+dashboardsdir = $(pkgdatadir)/dashboards
+dist_dashboards_DATA = dashboards/cluster.json dashboards/daemon.json dashboards/history.json dashboards/host.json dashboards/job.json dashboards/policy.json
+# What Prometheus reads, what Grafana reads at its start, and the pages that alerts lead to: an administrator has the package, not the tree.
+prometheusdir = $(pkgdatadir)/prometheus
+dist_prometheus_DATA = dashboards/prometheus/alerts.yml dashboards/prometheus/lbd.targets.json dashboards/prometheus/prometheus.yml dashboards/prometheus/rules.yml
+provisioneddashboardsdir = $(pkgdatadir)/provisioning/dashboards
+dist_provisioneddashboards_DATA = dashboards/provisioning/dashboards/slurm-lb.yml
+provisioneddatasourcesdir = $(pkgdatadir)/provisioning/datasources
+dist_provisioneddatasources_DATA = dashboards/provisioning/datasources/slurm-lb.yml
+dist_doc_DATA = docs/admin.md docs/metrics.md
+runbooksdir = $(docdir)/runbooks
+dist_runbooks_DATA = \
 	docs/runbooks/LbJobUnbalanced.md \
 	docs/runbooks/LbOverheadHigh.md \
 	docs/runbooks/LbdBackupStale.md \
@@ -48,16 +58,4 @@ EXTRA_DIST += \
 	docs/runbooks/LbdMeansLate.md \
 	docs/runbooks/LbdMetricsLeftOut.md \
 	docs/runbooks/LbdReportsDropped.md \
-	docs/runbooks/LbdSnapshotStale.md \
-	tests/metrics/catalogue.py \
-	tests/metrics/check \
-	tests/metrics/describe \
-	tests/metrics/promql.py \
-	tests/metrics/rules.py \
-	tests/metrics/scrape.py \
-	tests/metrics/test.sh \
-	tests/metrics/web.sh
-
-# What Grafana reads: docs/admin.md.
-dashboardsdir = $(pkgdatadir)/dashboards
-dist_dashboards_DATA = dashboards/cluster.json dashboards/daemon.json dashboards/history.json dashboards/host.json dashboards/job.json dashboards/policy.json
+	docs/runbooks/LbdSnapshotStale.md

@@ -82,6 +82,40 @@ START_TEST(labels_of_any_bytes)
 }
 END_TEST
 
+/* Every label of every metric, with the same odd bytes. */
+START_TEST(any_label_may_be_odd)
+{
+    const char *odd = "q\" b\\ n\n \xff";
+    int tried = 0;
+
+    for (int i = 0; i < LBD_METRICS; i++) {
+        const struct lbd_metric_info *info = &lbd_metric_info[i];
+        const char *labels[LBD_METRIC_LABELS_MAX];
+        struct lbd_metrics *m = lbd_metrics_create();
+        char line[1024];
+        int n = snprintf(line, sizeof(line), "\n%s%s{", info->name,
+                         info->type == LBD_TYPE_HISTOGRAM ? "_count" : "");
+
+        for (int k = 0; k < info->nlabels; k++) {
+            labels[k] = odd;
+            n += snprintf(line + n, sizeof(line) - (size_t)n, "%s%s=\"q\\\" b\\\\ n\\n ?\"",
+                          k ? "," : "", info->label[k]);
+        }
+        snprintf(line + n, sizeof(line) - (size_t)n, "} ");
+        if (info->type == LBD_TYPE_HISTOGRAM)
+            lbd_metrics_set_histogram(m, (enum lbd_metric)i, labels, (const uint64_t[16]){1}, 1);
+        else
+            lbd_metrics_set(m, (enum lbd_metric)i, labels, 1);
+        render(m, false);
+        if (info->nlabels > 0)
+            has(line);
+        tried += info->nlabels;
+        lbd_metrics_destroy(m);
+    }
+    ck_assert_int_gt(tried, 50);
+}
+END_TEST
+
 START_TEST(long_labels_are_cut)
 {
     struct lbd_metrics *m = lbd_metrics_create();
@@ -151,6 +185,7 @@ int main(void)
 
     tcase_add_test(tc, values_and_types);
     tcase_add_test(tc, labels_of_any_bytes);
+    tcase_add_test(tc, any_label_may_be_odd);
     tcase_add_test(tc, long_labels_are_cut);
     tcase_add_test(tc, histograms_are_cumulative);
     tcase_add_test(tc, series_leave_and_are_limited);
