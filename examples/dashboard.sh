@@ -12,6 +12,7 @@ Usage: demo --dashboard [--for DURATION] [--out DIR] [--ports PROMETHEUS,LBD]
 Four hosts, jobs of several policies that come and go, a load that comes and goes; Prometheus scrapes the lbds.
 --for DURATION   end after so long: 90, 90s, 5m, 2h (until Ctrl-C)
 --out DIR        where the pictures go, drawn again every minute (build/demo/dashboards)
+--once           draw them once, when the time is over, and fail when a panel is empty ("./run pictures")
 --ports P,L      ports on 127.0.0.1 for Prometheus and for the controller's lbd (19090,16826; 0: any)
 USAGE
 }
@@ -21,11 +22,12 @@ die() {
     exit "${2:-1}"
 }
 
-last=-1 out=$LB_BUILD/demo/dashboards live_ports=(19090 16826)
+once= last=-1 out=$LB_BUILD/demo/dashboards live_ports=(19090 16826)
 while [ $# -gt 0 ]; do
     case $1 in
     --help) usage && exit 0 ;;
     --dashboard) shift && continue ;;
+    --once) once=1 && shift && continue ;;
     --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" && continue ;;
     --for | --out | --ports) [ $# -ge 2 ] || die "option $1: a value is missing" 2 ;;
     *) die "no such option: $1 (see --help)" 2 ;;
@@ -53,6 +55,7 @@ dash=$top/tests/dashboards
 . "$dash/lib.sh"
 # shellcheck source=/dev/null
 . "$dash/live.sh"
+[ -z "$once" ] || live_stretch=4
 mkdir -p "$out" && out=$(cd "$out" && pwd) || die "$out cannot be made"
 live_dir=$(mktemp -d "$LB_BUILD/demo-dashboard.XXXXXX") && chmod 755 "$live_dir" || die "$LB_BUILD cannot be written"
 drawing=
@@ -77,12 +80,21 @@ rest() {
     wait $!
 }
 
+# The job's own dashboard shows the time since that began.
 draw() {
+    local job all=("${boards[@]/#/--among=}") empty=.
+    [ -z "$once" ] || empty='^$'
     cd "$work" || return
     [ -e dist/index.html ] || node bundle.mjs "$dash/render/page" dist >"$live_dir/bundle.log" 2>&1 || return
     live_history "$live_dir/history.db" || return
-    node draw.mjs --page dist --prometheus "$prometheus" --history "$live_dir/history.db" --span $((SECONDS - began + 30)) --scrape "$live_scrape" \
-        --may-be-empty . --value jobid="$(live_oldest)" --png "$out" "${boards[@]}" >"$live_dir/draw.log" 2>&1
+    mkdir -p "$live_dir/png" || return
+    job=$(live_oldest)
+    set -- node draw.mjs --page dist --prometheus "$prometheus" --history "$live_dir/history.db" --scrape "$live_scrape" --may-be-empty "$empty" --value jobid="$job" \
+        --png "$live_dir/png" "${all[@]}"
+    "$@" --span $(($(live_age "$job") + 5)) "$top/dashboards/job.json" >"$live_dir/draw.log" 2>&1 &&
+        "$@" --span $((SECONDS - began + 20)) "$top"/dashboards/{cluster,host,policy,daemon,history}.json >>"$live_dir/draw.log" 2>&1 &&
+        { [ -z "$once" ] || ! command -v pngquant >/dev/null || pngquant --force --ext .png 128 "$live_dir"/png/*.png; } &&
+        mv "$live_dir"/png/*.png "$out"
 }
 
 printf 'Starting a cluster of four hosts and Prometheus.\n'
@@ -102,6 +114,7 @@ cat <<TEXT
 
 TEXT
 can_draw=
+[ -z "$once" ] || [ "$last" -ge 0 ] || die "--once asks for --for" 2
 if ! { render_browser && command -v node >/dev/null && command -v npm >/dev/null; }; then
     printf 'No pictures: node, npm and chromium are needed to draw the dashboards here.\n'
 elif ! render_packages >"$live_dir/npm.log" 2>&1 </dev/null; then
@@ -112,6 +125,16 @@ else
 fi
 [ "$last" -ge 0 ] && printf 'Ends after %s s, or on Ctrl-C.\n' "$last" || printf 'Ctrl-C ends it.\n'
 
+if [ -n "$once" ]; then # a moment may be between two jobs
+    [ -n "$can_draw" ] || exit 77
+    rest "$last"
+    for i in 1 2 3 4 5 6; do
+        if draw; then exit 0; fi
+        rest 20
+    done
+    cat "$live_dir/draw.log" >&2
+    die "not all was drawn"
+fi
 ready=$SECONDS
 while [ "$last" -lt 0 ] || [ $((SECONDS - ready)) -lt "$last" ]; do
     left=$((last < 0 || last - (SECONDS - ready) > 60 ? 60 : last - (SECONDS - ready)))

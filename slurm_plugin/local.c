@@ -159,7 +159,7 @@ void lbs_local_init(void)
                                        c.account ? c.account : getenv("SLURM_JOB_ACCOUNT"), rule_ns,
                                        &lbs_plugin.rule) == 0;
     if (!lbs_plugin.has_rule) { /* without an lbd there is no ranking either */
-        if (choice.wish == LBS_ON)
+        if (choice.wish == LBS_ON && !c.conflict && (choice.params.hosts || getenv("SLURM_JOB_ID")))
             (void)setenv(LBS_PLACEMENT, lbw_placement_name(lbs_plugin.lbd.why), 1);
         return;
     }

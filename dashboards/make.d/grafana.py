@@ -14,6 +14,7 @@ COLOURS = {
 }
 REASONS = {
     'proportional': 'moves work, by measured speed', 'dry': 'moves work to ranks that run out', 'below_threshold': 'is even enough',
+    'fixed': 'nothing: its policy moves no work', 'quiet': 'nothing to decide yet',
     'unprofitable': 'moving costs more than it gains', 'filtered': 'waits for steady measurements', 'unstable': 'load changes too fast',
 }
 
@@ -83,8 +84,10 @@ def lines(title, text, targets, unit='none', width=12, height=8, stack=False, ba
         targets = [targets]
     custom = {'drawStyle': 'bars' if bars else 'line', 'lineInterpolation': 'linear', 'lineWidth': 0 if bars else (1 if stack else 2),
               'fillOpacity': 80 if bars else (fill if fill is not None else (55 if stack else 0)), 'gradientMode': 'none',
-              'showPoints': 'never', 'spanNulls': False, 'stacking': {'mode': 'normal' if stack else 'none', 'group': 'A'},
+              'showPoints': 'auto' if targets[0]['datasource'] is SQLITE else 'never', 'spanNulls': False, 'stacking': {'mode': 'normal' if stack else 'none', 'group': 'A'},
               'thresholdsStyle': {'mode': 'dashed' if limit is not None else 'off'}, 'axisPlacement': 'auto', 'pointSize': 5}
+    if more.get('decimals') == 0:
+        custom['axisSoftMax'] = 1  # a count that is 0 all the time lies on the axis of 0 to 1, not of 0 to 100
     # A table of numbers where there is room for all its lines; else names alone.
     many = len(targets) > 2 or any('{{' in t.get('legendFormat', '{{') for t in targets)
     side = many and width >= 12
@@ -95,6 +98,12 @@ def lines(title, text, targets, unit='none', width=12, height=8, stack=False, ba
     return panel('timeseries', title, text, targets, width, height, unit, [(None, 'green'), (limit, 'red')] if limit is not None else None,
                  color='palette-classic', custom=custom, overrides=overrides,
                  options={'legend': legend, 'tooltip': {'mode': 'multi', 'sort': 'desc'}}, **more)
+
+
+def verdict(title, text, targets, mappings, thresholds, width=4, **more):
+    """An answer in words.  mappings: (from, to, text), None where there is no bound."""
+    ranges = [{'type': 'range', 'options': {'from': a, 'to': b, 'result': {'text': t, 'index': i}}} for i, (a, b, t) in enumerate(mappings)]
+    return stat(title, text, targets, more.pop('unit', 'none'), width, spark=False, thresholds=thresholds, mappings=ranges, **more)
 
 
 def bars(title, text, targets, unit='none', width=8, height=8, thresholds=None, **more):

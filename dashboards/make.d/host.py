@@ -31,7 +31,7 @@ def speed():
               'percentunit', min=0, calcs=['lastNotNull', 'min'], overrides=[colour('this host', 'blue'), colour('median of the cluster', 'text')]),
         lines('Who uses the cores', 'Cores there are, tasks of jobs with the plugin, and the load of all else.',
               [query(f'lbd_host_cpus{{{H}}}', 'cores'), query(f'lbd_host_tasks{{{H}}}', 'tasks of jobs'),
-               query(f'lbd_host_external_load_cpus{{{H}}}', 'external load')], 'suffix: cores', min=0, calcs=['lastNotNull', 'max']),
+               query(f'lbd_host_external_load_cpus{{{H}}}', 'external load')], 'short', min=0, calcs=['lastNotNull', 'max']),
         lines('Indices', '''Performance index as placement ranks by (lower is better) = hardware x workload x what users and tasks add. Workload index:
               elapsed over CPU time that a task would see; 1 is an idle host.''',
               [query(f'lbd_host_performance_index{{{H}}}', 'performance index'), query(f'lbd_host_workload_index_ratio{{{H}}}', 'workload index')], min=0,
@@ -56,7 +56,7 @@ def measuring():
               'suffix: cores', 6, min=0, calcs=['lastNotNull', 'max']),
         lines('Samples of the load', 'Samples taken, and those that failed.',
               [query(f'rate(lbd_load_samples_total{{{H}}}[$__rate_interval])', 'taken'), query(f'rate(lbd_load_sample_failures_total{{{H}}}[$__rate_interval])', 'failed')],
-              'ops', 6, min=0, overrides=[colour('failed', 'red')]),
+              'suffix:/s', 6, min=0, overrides=[colour('failed', 'red')]),
         lines('Hardware index', 'CPU time of the standard piece of work: 1 s on a reference core, lower is better. Measured on the idle host only.',
               query(f'lbd_host_hardware_index_seconds{{{H}}}', 'hardware index'), 's', 6, min=0, calcs=['lastNotNull', 'max']),
     ]
@@ -67,12 +67,12 @@ def jobs():
     one = to('lb-job', 'This job', jobid='${__field.labels.jobid}')
     return [
         lines('Shares of jobs on this host', 'Part of each job\'s iterations that the ranks on this host own.',
-              query(f'max by (jobid, stepid) (lb_job_share_ratio{{{here}}})', '{{jobid}}.{{stepid}}'), 'percentunit', 8, min=0, links=[one], calcs=['lastNotNull']),
-        lines('Computing for jobs', 'Cores that the ranks on this host keep computing, by job.',
-              query(f'sum by (jobid, stepid) (rate(lb_job_compute_seconds_total{{{here}}}[$__rate_interval]))', '{{jobid}}.{{stepid}}'), 'suffix: cores', 8, stack=True, min=0, links=[one],
+              query(f'max by (jobid, stepid) (lb_job_share_ratio{{{here}}})', '{{jobid}}.{{stepid}}'), 'percentunit', 12, min=0, links=[one], calcs=['lastNotNull']),
+        lines('Computing for jobs', 'Ranks on this host that compute, by job.',
+              query(f'sum by (jobid, stepid) (rate(lb_job_compute_seconds_total{{{here}}}[$__rate_interval]))', '{{jobid}}.{{stepid}}'), 'suffix: ranks', 12, stack=True, min=0, links=[one],
               calcs=['lastNotNull']),
-        lines('Waiting in jobs', 'Cores that the ranks on this host leave waiting for work or for others, by job.',
-              query(f'sum by (jobid, stepid) (rate(lb_job_wait_seconds_total{{{here}}}[$__rate_interval]))', '{{jobid}}.{{stepid}}'), 'suffix: cores', 8, stack=True, min=0, links=[one],
+        lines('Waiting in jobs', 'Ranks on this host that wait for work or for others, by job.',
+              query(f'sum by (jobid, stepid) (rate(lb_job_wait_seconds_total{{{here}}}[$__rate_interval]))', '{{jobid}}.{{stepid}}'), 'suffix: ranks', 24, stack=True, min=0, links=[one],
               calcs=['lastNotNull']),
     ]
 

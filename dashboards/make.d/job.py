@@ -19,7 +19,7 @@ def now():
              query(f'max {BY} (lb_job_parallel_efficiency_ratio{{{J}}})', 'step {{stepid}}'), 'percentunit', thresholds=good_above(0.8, 0.6), decimals=0),
         stat('Cost of balancing', 'Moving and deciding, as a part of the compute time. Above 5 % for 10 minutes LbOverheadHigh fires.',
              query(f'jobid_stepid:lb_overhead:ratio5m{{{J}}}', 'step {{stepid}}'), 'percentunit', thresholds=good_below(0.02, 0.05), decimals=2),
-        stat('Runs since', 'Time since its balancer began.', query(f'time() - min(lb_job_start_timestamp_seconds{{{J}}})', 'age'), 's', spark=False, decimals=1,
+        stat('Running for', 'Time since its balancer began.', query(f'time() - min(lb_job_start_timestamp_seconds{{{J}}})', 'age'), 's', spark=False, decimals=1,
              thresholds=[(None, 'text')]),
         stat('Hosts and loops', 'Hosts of the job, and loops that it has opened.',
              [query(f'max(lb_job_nodes{{{J}}})', 'hosts'), query(f'sum(lb_job_loops_total{{{J}}})', 'loops')], spark=False, thresholds=[(None, 'text')]),
@@ -42,31 +42,31 @@ def time():
     spent = (f'sum(rate(lb_job_redistribution_seconds_total{{{J}}}[$__rate_interval]))'
              f' + sum(rate(lb_job_balancer_cpu_seconds_total{{{J}}}[$__rate_interval]))')
     return [
-        lines('Where the time goes', 'Cores that compute, that wait for work or for others, and that move work or decide.',
+        lines('Where the time goes', 'Ranks that compute, that wait for work or for others, and that move work or decide. More ranks than cores share them: what counts is the parts.',
               [query(f'sum(rate(lb_job_compute_seconds_total{{{J}}}[$__rate_interval]))', 'computing'),
                query(f'sum(rate(lb_job_wait_seconds_total{{{J}}}[$__rate_interval]))', 'waiting'), query(spent, 'moving and deciding')],
-              'suffix: cores', 8, stack=True, min=0, calcs=['lastNotNull', 'mean']),
+              'suffix: ranks', 8, stack=True, min=0, calcs=['lastNotNull', 'mean']),
         lines('Speed by host', 'Iterations a second of the ranks of each host, filtered: what the shares follow.',
-              query(f'max by (host) (lb_job_rate_iterations_per_second{{{J}}})', '{{host}}'), 'ops', 8, min=0, calcs=['lastNotNull']),
-        lines('Waiting by host', 'Cores that each host leaves waiting. The host that waits least is the one that the others wait for.',
-              query(f'sum by (host) (rate(lb_job_wait_seconds_total{{{J}}}[$__rate_interval]))', '{{host}}'), 'suffix: cores', 8, min=0, calcs=['lastNotNull', 'mean']),
+              query(f'max by (host) (lb_job_rate_iterations_per_second{{{J}}})', '{{host}}'), 'si: iterations/s', 8, min=0, calcs=['lastNotNull']),
+        lines('Waiting by host', 'Ranks that wait on each host. The host that waits least is the one that the others wait for.',
+              query(f'sum by (host) (rate(lb_job_wait_seconds_total{{{J}}}[$__rate_interval]))', '{{host}}'), 'suffix: ranks', 8, min=0, calcs=['lastNotNull', 'mean']),
     ]
 
 
 def why():
     return [
         lines('Why work moved', 'Proportional: shares brought in step with measured speed. Dry: a rank was about to run out.',
-              query(f'sum by (reason) (rate(lb_job_redistributions_total{{{J}}}[$__rate_interval]))', '{{reason}}'), 'ops', 8, stack=True, min=0,
+              query(f'sum by (reason) (rate(lb_job_redistributions_total{{{J}}}[$__rate_interval]))', '{{reason}}'), 'suffix:/s', 8, stack=True, min=0,
               named=['proportional', 'dry'], calcs=['mean']),
         lines('Why it did not', '''below_threshold: too even to be worth it. unprofitable: would cost more than it gains. filtered: waits for steadier
               measurements. unstable: load changes faster than work could follow.''',
-              query(f'sum by (reason) (rate(lb_job_redistributions_skipped_total{{{J}}}[$__rate_interval]))', '{{reason}}'), 'ops', 8, stack=True, min=0,
+              query(f'sum by (reason) (rate(lb_job_redistributions_skipped_total{{{J}}}[$__rate_interval]))', '{{reason}}'), 'suffix:/s', 8, stack=True, min=0,
               named=['below_threshold', 'unprofitable', 'filtered', 'unstable'], calcs=['mean']),
         lines('Data moved', 'Bytes a second that move with iterations.', query(f'sum(rate(lb_job_moved_bytes_total{{{J}}}[$__rate_interval]))', 'moved'), 'Bps', 8, min=0,
               overrides=[colour('moved', 'purple')], calcs=['lastNotNull', 'max']),
         lines('Iterations', 'Iterations a second executed, and moved.',
               [query(f'sum(rate(lb_job_iterations_total{{{J}}}[$__rate_interval]))', 'executed'), query(f'sum(rate(lb_job_moved_iterations_total{{{J}}}[$__rate_interval]))', 'moved')],
-              'ops', 8, min=0, overrides=[colour('executed', 'green'), colour('moved', 'purple')], calcs=['lastNotNull', 'max']),
+              'si: iterations/s', 8, min=0, overrides=[colour('executed', 'green'), colour('moved', 'purple')], calcs=['lastNotNull', 'max']),
         lines('Period', 'Time between balancing decisions, as chosen: shorter while load changes, longer when moving costs.',
               query(f'max {BY} (lb_job_period_seconds{{{J}}})', 'step {{stepid}}'), 's', 8, min=0, calcs=['lastNotNull', 'min', 'max']),
         lines('Block', 'Iterations of one chunk handed to the program, as chosen.',

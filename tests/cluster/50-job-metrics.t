@@ -63,7 +63,7 @@ ok "Slurm's layout was as good" wait_for 30 of_head_has 'lbd_placements_kept_tot
 of_head_has 'lbd_placements_total{policy="liu"}'
 like "$(cat "$tap_tmp/head")" 'lbd_placements_total\{policy="liu"\} 1' "one was looked for"
 cluster lbd head stop
-ok "a job while the lbd of srun's host is away" cluster user timeout 60 srun --lb=siegell -N2 -n2 "$LB_BUILD/bench/cpuloop" --iterations 200
+ok "a job while the lbd of srun's host is away" cluster user timeout 60 srun --lb=siegell,hosts -N2 -n2 "$LB_BUILD/bench/cpuloop" --iterations 200
 cluster lbd head start
 ok "is counted by the reason when that is back" wait_for 60 of_head_has 'lbd_placement_failures_total{policy="siegell",reason="no_lbd"} 1$'
 like "$(cat "$tap_tmp/head")" 'lbd_placement_failures_total\{policy="siegell",reason="stale_ranking"\} 0' "and by no other"

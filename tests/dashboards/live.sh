@@ -5,8 +5,10 @@
 #   live_up       cluster of four hosts, lbds that look often, Prometheus; sets $prometheus (its URL on loopback) and $lbd_url
 #   live_jobs     begins jobs of several policies, which follow each other until live_down
 #   live_oldest   prints the job that has run longest
+#   live_age JOBID  prints for how many seconds that has run
 #   live_history FILE   copies the snapshot that the controller has published last
 live_pids=() live_speeds=(.3 .3 .3 .12)
+live_stretch=1 # how many times as long the jobs are
 live_scrape=2 # s, and of the rules: a minute must do for what else takes hours
 
 live_kill() {
@@ -77,6 +79,10 @@ live_oldest() {
     "$prometheus/api/v1/query" | sed -n 's/.*"jobid":"\([0-9]*\)".*/\1/p'
 }
 
+live_age() { # JOBID
+  curl -fs --data-urlencode "query=floor(time() - min(lb_job_start_timestamp_seconds{jobid=\"$1\"}))" "$prometheus/api/v1/query" | sed -n 's/.*"\([0-9]*\)"\].*/\1/p' | grep . || echo 60
+}
+
 live_job() { # HOSTS POLICY ITERATIONS SHAPE [TASKS]
   cluster user timeout 300 srun --lb="$2" -N"$1" -n"${5:-$1}" "$LB_BUILD/bench/cpuloop" --iterations="$3" --shape="$4" --row-bytes=4096
 }
@@ -94,18 +100,18 @@ live_jobs() {
   (
     trap 'kill $(jobs -p) 2>/dev/null; exit' TERM INT
     while :; do
-      live_job 4 auto 9000 front & wait $!
-      live_job 4 static 2500 even & wait $!
-      live_job 4 siegell 6000 even & wait $!
+      live_job 4 auto $((9000 * live_stretch)) front & wait $!
+      live_job 4 static $((2500 * live_stretch)) even & wait $!
+      live_job 4 siegell $((6000 * live_stretch)) even & wait $!
     done
   ) >"$live_dir/jobs1.log" 2>&1 </dev/null &
   live_pids+=($!)
   (
     trap 'kill $(jobs -p) 2>/dev/null; exit' TERM INT
     while :; do
-      live_job 2 liu 5000 even 3 & wait $!
-      live_job 2 auto 9000 rise 3 & wait $!
-      live_job 2 none 2500 even & wait $!
+      live_job 2 liu $((5000 * live_stretch)) even 3 & wait $!
+      live_job 2 auto $((9000 * live_stretch)) rise 3 & wait $!
+      live_job 2 none $((2500 * live_stretch)) even & wait $!
     done
   ) >"$live_dir/jobs2.log" 2>&1 </dev/null &
   live_pids+=($!)
