@@ -9,6 +9,7 @@ libpolicy_la_SOURCES = \
 	policy/balance.c policy/balance.h policy/decision.h \
 	policy/efficiency.c policy/efficiency.h \
 	policy/filter.c policy/filter.h \
+	policy/firsts.c policy/firsts.h \
 	policy/forecast.c policy/forecast.h policy/forecast_predict.c policy/forecast_predict.h \
 	policy/grain.c policy/grain.h \
 	policy/index.c policy/index.h \

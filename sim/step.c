@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "policy/adjacent.h"
+#include "policy/firsts.h"
 
 #define SETTLED 1.05
 #define QUOTA_NS 20e6
@@ -30,7 +31,8 @@ struct rank {
 struct world {
     const struct sim_step_config *c;
     struct lbp_stepped *policy; /* NULL: the bare loop */
-    bool told;                  /* bounds come from config->bounds */
+    struct lbp_firsts *firsts;
+    bool told; /* bounds come from config->bounds */
     struct rank *rank;
     double *before;               /* [n + 1] work of [0, i) */
     double longest;               /* time that one iteration takes on the slowest host */
@@ -99,7 +101,9 @@ static struct mail next_mail(struct world *w)
 /* CPU work of a rank's whole block in one step. */
 static double block_cpu(const struct world *w, uint32_t r)
 {
-    return (w->before[w->bound[r + 1]] - w->before[w->bound[r]]) /
+    double cold = w->step == 0 && w->c->cold > 0 ? w->c->cold : 1;
+
+    return cold * (w->before[w->bound[r + 1]] - w->before[w->bound[r]]) /
            sim_host_hardware(&w->rank[r].host);
 }
 
@@ -171,7 +175,8 @@ static void time_parts(struct world *w, uint32_t r, struct mail *m)
         parts = size;
     for (int64_t k = 0; k < parts; k++) {
         int64_t a = first + size * k / parts, b = first + size * (k + 1) / parts;
-        double cpu = (w->before[b] - w->before[a]) / sim_host_hardware(&w->rank[r].host);
+        double cold = w->step == 0 && w->c->cold > 0 ? w->c->cold : 1;
+        double cpu = cold * (w->before[b] - w->before[a]) / sim_host_hardware(&w->rank[r].host);
         double wrong = w->c->cpu_noise * (2.0 * rand_r(&w->seed) / RAND_MAX - 1);
 
         m->sample[k] = (struct lbp_sample){a, b, (int64_t)cpu, (int64_t)(cpu * (1 + wrong))};
@@ -271,6 +276,7 @@ static void balancer(struct world *w)
         m.r.sample = m.sample;
         if (lbp_stepped_report(w->policy, &m.r, m.at_ns, action, &n) < 0)
             fail(w, "the balancer refused a report");
+        lbp_firsts_report(w->firsts, &m.r, w->c->pipelined > 0 ? w->block : 0, m.at_ns);
         if (w->c->trace)
             trace_decision(w, m.at_ns);
         if (w->c->decided)
@@ -443,6 +449,8 @@ static int begin(struct world *w, bool bare)
         ret = lbp_params_parse(&config.params, c->policy, NULL);
     if (ret == 0 && !bare)
         ret = lbp_stepped_create(&config, w->bound, 0, &w->policy, NULL);
+    if (ret == 0 && !bare)
+        ret = lbp_firsts_create(c->nranks, w->bound, config.hardware, c->pipelined, &w->firsts);
     free(weight);
     return ret;
 }
@@ -482,6 +490,11 @@ static int run(const struct sim_step_config *c, bool bare, bool told,
         sim_host_ideal(c->host, (int)ranks, 0, w.before[c->n] * (double)c->steps);
     if (w.policy) {
         struct lbp_stepped_stats stats;
+        struct lbp_firsts_answer firsts;
+
+        lbp_firsts_ask(w.firsts, &firsts);
+        ret_result->first_ns = (double)ret_result->end_ns + firsts.saved_ns;
+        ret_result->first_balance_ratio = firsts.balance_ratio;
 
         lbp_stepped_stats(w.policy, &stats);
         memcpy(ret_result->decisions, stats.decisions, sizeof(stats.decisions));
@@ -489,6 +502,7 @@ static int run(const struct sim_step_config *c, bool bare, bool told,
     }
 out:
     lbp_stepped_destroy(w.policy);
+    lbp_firsts_destroy(w.firsts);
     free(w.rank);
     free(w.before);
     free(w.bound);

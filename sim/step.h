@@ -40,6 +40,7 @@ struct sim_step_config {
     double shift_incr_ns;   /* and each pipelined iteration in it */
     double cpu_noise;       /* the CPU time of a block is measured wrongly by up to this ratio */
     int parts;              /* of a block that are timed apart in a report, 0 to SIM_STEP_PARTS */
+    double cold;            /* > 0: the very first step costs so many times as much CPU time */
     unsigned seed;
     bool trace; /* print what is decided */
     /* Called after each report that the balancer took; may be NULL. */
@@ -60,6 +61,8 @@ struct sim_step_result {
     int64_t period_ns;
     int64_t decisions[LBP_REASONS];
     double account_ns;
+    double first_ns; /* that it would have taken with the first bounds, as is said to the user */
+    double first_balance_ratio; /* with them, mean / max of the computing in a step */
     bool ended;
     const char *why;
 };

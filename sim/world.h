@@ -37,6 +37,7 @@ struct sim_result {
     int64_t end_ns;            /* of all passes */
     int64_t ideal_ns;          /* all work / all speeds, as they are during it */
     int64_t static_ns;         /* the same first shares without any library */
+    double first_ns;           /* static_ns as the balancer estimates it; 0: not known */
     int64_t missing, repeated; /* iterations not executed, or more than once, over all passes */
     int64_t moves, messages, reports, ticks;
     bool ended; /* false: hung, or against the protocol (then why says what) */

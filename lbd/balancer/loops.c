@@ -28,6 +28,7 @@ struct loop {
     uint32_t ncosts;
     struct lbp_balance *balance; /* from the first report on */
     struct lbp_stepped *stepped; /* instead, for a stepped loop: when all have opened it */
+    struct lbp_firsts *firsts;   /* beside it */
     struct loop *next;
 };
 
@@ -62,6 +63,7 @@ static void free_loop(struct loop *p)
         return;
     lbp_balance_destroy(p->balance);
     lbp_stepped_destroy(p->stepped);
+    lbp_firsts_destroy(p->firsts);
     free(p->open);
     free(p->opened);
     free(p->joined);
@@ -214,11 +216,11 @@ static void note_cost(const struct lbd_loops *l, struct loop *p, uint32_t rank,
 static void sum_up(const struct lbd_loops *l, struct lbd_loops_stats *sum, const struct loop *p)
 {
     double first_ns = p->balance ? lbp_balance_first_ns(p->balance) * (double)p->sum.passes : 0;
-    struct lbp_stepped_stats steps;
+    struct lbp_firsts_answer firsts;
 
     if (p->stepped) {
-        lbp_stepped_stats(p->stepped, &steps);
-        first_ns = p->elapsed_ns + steps.account_ns;
+        lbp_firsts_ask(p->firsts, &firsts);
+        first_ns = p->elapsed_ns + firsts.saved_ns;
     }
 
     sum->foreseen_ns += expected_ns(l, p);
@@ -327,7 +329,7 @@ static int take_open(struct lbd_loops *l, uint32_t rank, const struct lbw_open *
     p->opened[rank] = true;
     p->open[rank] = *open;
     if (open->kind != LBW_DOALL && p->nopened == l->config.nranks && !p->stepped)
-        return lbd_steps_begin(&l->config, p->open, now_ns, &p->stepped, err);
+        return lbd_steps_begin(&l->config, p->open, now_ns, &p->stepped, &p->firsts, err);
     return 0;
 }
 
@@ -463,7 +465,7 @@ static int take_step(struct lbd_loops *l, uint32_t rank, const struct lbw_step *
         return 0;
     }
     count_step(l, p, rank, m);
-    rc = lbd_steps_take(&l->config, p->stepped, rank, m, now_ns, err);
+    rc = lbd_steps_take(&l->config, p->stepped, p->firsts, rank, m, now_ns, err);
     explain(l, p, now_ns);
     return rc;
 }

@@ -11,7 +11,8 @@
 #define CHUNK_NS 1000000 /* stepped loops have no chunks, but the message has a field for them */
 
 int lbd_steps_begin(const struct lbd_loops_config *config, const struct lbw_open *open,
-                    int64_t now_ns, struct lbp_stepped **ret, struct lbx_error *err)
+                    int64_t now_ns, struct lbp_stepped **ret, struct lbp_firsts **ret_firsts,
+                    struct lbx_error *err)
 {
     /* Halos wider than a block are brought all the same, so none is too narrow. */
     struct lbp_stepped_config c = {
@@ -43,8 +44,13 @@ int lbd_steps_begin(const struct lbd_loops_config *config, const struct lbw_open
             err, -EPROTO,
             "stepped loop \"%s\": the ranks' blocks do not join, or their rows differ",
             open[0].name);
-    else if (config->nranks <= LBW_LAYOUT_RANKS_MAX)
-        rc = lbp_stepped_create(&c, bound, now_ns, ret, err);
+    else if (config->nranks <= LBW_LAYOUT_RANKS_MAX) {
+        rc = lbp_firsts_create(config->nranks, bound, config->hardware, c.pipelined, ret_firsts);
+        if (rc < 0)
+            rc = lbx_error_set(err, rc, "no memory for loop \"%s\"", open[0].name);
+        else
+            rc = lbp_stepped_create(&c, bound, now_ns, ret, err);
+    }
     free(bound);
     return rc;
 }
@@ -89,7 +95,8 @@ void lbd_steps_answer(const struct lbd_loops_config *config, uint32_t loop, uint
 
 /* The wire's samples have the shape of the policy's; only the types differ. */
 int lbd_steps_take(const struct lbd_loops_config *config, struct lbp_stepped *stepped,
-                   uint32_t rank, const struct lbw_step *m, int64_t now_ns, struct lbx_error *err)
+                   struct lbp_firsts *firsts, uint32_t rank, const struct lbw_step *m,
+                   int64_t now_ns, struct lbx_error *err)
 {
     struct lbp_stepped_action action[LBP_STEPPED_ACTIONS];
     struct lbp_sample sample[LBW_SAMPLES_MAX];
@@ -111,6 +118,7 @@ int lbd_steps_take(const struct lbd_loops_config *config, struct lbp_stepped *st
         .shift_iterations = m->shift_elements,
         .shift_ns = m->shift_ns,
     };
+    struct lbp_stepped_stats stats;
     size_t n = 0;
     int rc;
 
@@ -122,6 +130,8 @@ int lbd_steps_take(const struct lbd_loops_config *config, struct lbp_stepped *st
         return lbx_error_set(err, rc == -EINVAL ? -EPROTO : rc,
                              "stepped loop %" PRIu32 ": rank %" PRIu32 " reports what cannot be",
                              m->loop, rank);
+    lbp_stepped_stats(stepped, &stats);
+    lbp_firsts_report(firsts, &report, stats.block, now_ns);
     for (size_t i = 0; i < n; i++) {
         if (action[i].type == LBP_STEPPED_PLAN)
             tell_plan(config, m->loop, &action[i], now_ns);

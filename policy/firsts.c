@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a stepped loop would have taken with its first bounds.
+ *
+ * A rank's step under the first bounds takes as long as its step now, times what the first block costs over what the present
+ * one does.  Both costs come from what was learned of the iterations in the whole run: a comparison with what the first steps
+ * really took would have the first touch of all memory in it.  Times are means over so long that the stops of a quota, which
+ * hit a short block seldom and then hard, are not taken for the speed; that one lets a block through which is shorter than
+ * what it allows stays unseen, and so what was saved is then said too low.  The longest of these, or the way of a pipeline
+ * through all of them, against the same of the present blocks, is what a step would have taken more.
+ * Source: ours.
+ */
+#include "policy/firsts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/profile.h"
+
+#define WINDOW_NS 250000000
+
+/* What a rank did since the window began, and since all had told last. */
+struct part {
+    double wall, work; /* work: as the profile says, of all its steps */
+    int64_t steps;
+    double wall_now;
+    int64_t steps_now;
+    double hardware;
+    double slope; /* wall / work, as last measured; 0: never */
+};
+
+struct lbp_firsts {
+    uint32_t nranks;
+    int64_t *bound;    /* [nranks + 1] owned */
+    struct part *rank; /* [nranks] owned */
+    struct lbp_profile profile;
+    int64_t pipelined, block;
+    int64_t begun_ns;         /* of the window; INT64_MIN: none yet */
+    bool moved;               /* in the window a rank had other iterations than at first */
+    uint64_t epoch;           /* whose move is counted in move_ns */
+    double move_ns, moved_ns; /* of it; of those before */
+    double took_ns;           /* by the steps of the window, those with the present bounds */
+    double saved_ns, mean_ns, most_ns; /* sums over steps */
+};
+
+int lbp_firsts_create(uint32_t nranks, const int64_t *bound, const double *hardware,
+                      int64_t pipelined, struct lbp_firsts **ret)
+{
+    struct lbp_firsts *f = calloc(1, sizeof(*f));
+    size_t size = ((size_t)nranks + 1) * sizeof(*f->bound);
+
+    if (!f)
+        return -ENOMEM;
+    f->nranks = nranks;
+    f->pipelined = pipelined;
+    f->begun_ns = INT64_MIN;
+    f->bound = malloc(size);
+    f->rank = calloc(nranks, sizeof(*f->rank));
+    if (!f->bound || !f->rank) {
+        lbp_firsts_destroy(f);
+        return -ENOMEM;
+    }
+    memcpy(f->bound, bound, size);
+    lbp_profile_init(&f->profile, bound[nranks]);
+    for (uint32_t i = 0; i < nranks; i++) {
+        f->rank[i].hardware = hardware ? hardware[i] : 1;
+        lbp_profile_begin(&f->profile, bound[i]);
+    }
+    *ret = f;
+    return 0;
+}
+
+void lbp_firsts_destroy(struct lbp_firsts *f)
+{
+    if (!f)
+        return;
+    free(f->bound);
+    free(f->rank);
+    free(f);
+}
+
+/* What a step takes when its ranks compute so long: sum and most are of all ranks. */
+static double step_ns(const struct lbp_firsts *f, double sum, double most)
+{
+    double blocks;
+
+    if (f->pipelined <= 0 || f->block <= 0)
+        return most;
+    /* the first block goes through all ranks; the others follow as the slowest lets them */
+    blocks = ceil((double)f->pipelined / (double)f->block);
+    return sum / blocks + most * (1 - 1 / blocks);
+}
+
+/* A rank that was never seen to compute is as fast as the others. */
+static double common_slope(const struct lbp_firsts *f)
+{
+    double slope = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < f->nranks; i++)
+        if (f->rank[i].slope > 0) {
+            slope += f->rank[i].slope;
+            n++;
+        }
+    return n > 0 ? slope / n : 0;
+}
+
+/* All ranks have told of steps: what these took. */
+static void add_steps(struct lbp_firsts *f)
+{
+    double sum = 0, most = 0;
+    int64_t steps = 0;
+
+    for (uint32_t i = 0; i < f->nranks; i++) {
+        struct part *p = &f->rank[i];
+        double now = p->wall_now / (double)p->steps_now;
+
+        sum += now;
+        most = fmax(most, now);
+        steps = p->steps_now > steps ? p->steps_now : steps;
+        p->wall_now = 0;
+        p->steps_now = 0;
+    }
+    f->took_ns += (double)steps * step_ns(f, sum, most);
+}
+
+/* The window is over. */
+static void settle(struct lbp_firsts *f)
+{
+    double sum = 0, most = 0, others;
+    int64_t steps = 0;
+
+    for (uint32_t i = 0; i < f->nranks; i++) {
+        struct part *p = &f->rank[i];
+
+        if (p->work > 0 && p->wall > 0)
+            p->slope = p->wall / p->work;
+        steps = p->steps > steps ? p->steps : steps;
+    }
+    others = common_slope(f);
+    for (uint32_t i = 0; i < f->nranks; i++) {
+        struct part *p = &f->rank[i];
+        double first = lbp_profile_work(&f->profile, f->bound[i], f->bound[i + 1]) *
+                       (p->slope > 0 ? p->slope : others);
+
+        sum += first;
+        most = fmax(most, first);
+        p->wall = p->work = 0;
+        p->steps = 0;
+    }
+    if (f->moved) /* else the difference would be the noise's */
+        f->saved_ns += (double)steps * step_ns(f, sum, most) - f->took_ns;
+    f->moved = false;
+    f->took_ns = 0;
+    f->mean_ns += (double)steps * sum / f->nranks;
+    f->most_ns += (double)steps * most;
+}
+
+static bool all_told(const struct lbp_firsts *f)
+{
+    for (uint32_t i = 0; i < f->nranks; i++)
+        if (f->rank[i].steps_now == 0)
+            return false;
+    return true;
+}
+
+void lbp_firsts_report(struct lbp_firsts *f, const struct lbp_stepped_report *r, int64_t block,
+                       int64_t now_ns)
+{
+    struct part *p = &f->rank[r->rank];
+
+    if (r->steps <= 0)
+        return;
+    for (size_t i = 0; i < r->nsamples; i++)
+        lbp_profile_add(&f->profile, r->sample[i].first, r->sample[i].last,
+                        (double)r->sample[i].cpu_ns * p->hardware);
+    if (r->nsamples == 0)
+        lbp_profile_add_whole(&f->profile, r->first, r->last,
+                              (double)r->cpu_ns * p->hardware / (double)r->steps);
+    p->wall += (double)r->wall_ns;
+    p->work += (double)r->steps * lbp_profile_work(&f->profile, r->first, r->last);
+    p->steps += r->steps;
+    p->wall_now += (double)r->wall_ns;
+    p->steps_now += r->steps;
+    f->block = block;
+    f->moved = f->moved || (r->first != f->bound[r->rank] && r->last > r->first) ||
+               r->last - r->first != f->bound[r->rank + 1] - f->bound[r->rank];
+    if (r->move_bytes > 0) {
+        if (r->epoch != f->epoch) {
+            f->moved_ns += f->move_ns;
+            f->move_ns = 0;
+            f->epoch = r->epoch;
+        }
+        f->move_ns = fmax(f->move_ns, (double)r->move_wall_ns);
+    }
+    if (f->begun_ns == INT64_MIN)
+        f->begun_ns = now_ns;
+    if (!all_told(f))
+        return;
+    add_steps(f);
+    if (now_ns - f->begun_ns < WINDOW_NS)
+        return;
+    settle(f);
+    f->begun_ns = now_ns;
+}
+
+void lbp_firsts_ask(struct lbp_firsts *f, struct lbp_firsts_answer *ret)
+{
+    if (f->took_ns > 0)
+        settle(f);
+    ret->saved_ns = f->saved_ns - f->moved_ns - f->move_ns;
+    ret->balance_ratio = f->most_ns > 0 ? f->mean_ns / f->most_ns : 1;
+}
