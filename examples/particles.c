@@ -3,9 +3,9 @@
  * particles.c - data that is not rows: each cell has a list of particles, which travels with the
  * cell by callbacks.  Nothing but lb.h, so it runs without MPI.
  *
- *     particles [--serial] [CELLS [PASSES]]
+ *     particles [--serial | --stepped] [CELLS [PASSES]]
  *
- * In a pass each cell's particles go some way, and the cell gains or loses some, by rules of which
+ * With --stepped each pass is a step, and cells move only between two.  In a pass each cell's particles go some way, and the cell gains or loses some, by rules of which
  * nothing is expected but that they come out the same wherever a cell is.
  */
 #include <inttypes.h>
@@ -86,7 +86,7 @@ static void print_result(const uint64_t *sum, int64_t n)
     printf("checksum=%016" PRIx64 "\n", checksum);
 }
 
-static void run(lb_ctx *ctx, struct cell *cell, int64_t n, int64_t passes)
+static void run(lb_ctx *ctx, struct cell *cell, int64_t n, int64_t passes, int stepped)
 {
     const struct lb_pack pack = {sizeof pack, cell, cell_bytes, cell_pack, cell_unpack};
     struct lb_stats stats = {.struct_bytes = sizeof stats};
@@ -95,18 +95,23 @@ static void run(lb_ctx *ctx, struct cell *cell, int64_t n, int64_t passes)
     int64_t first, last;
     int rc = 0;
 
-    if (!sum || lb_loop_array(l, sum, sizeof *sum) != 0 || lb_loop_pack(l, &pack) != 0) {
+    if (!sum || lb_loop_array(l, sum, sizeof *sum) != 0 || lb_loop_pack(l, &pack) != 0 ||
+        (stepped && lb_loop_stepped(l, 0) != 0)) {
         fprintf(stderr, "particles: no memory\n");
         exit(1);
     }
     for (int k = 0; lb_loop_owned(l, k, &first, &last); k++)
         for (int64_t i = first; i < last; i++)
             fill(&cell[i], i, 20 + i % 60);
-    for (int64_t pass = 0; pass < passes; pass++)
+    for (int64_t pass = 0; pass < passes && rc == 0; pass++) {
         while (lb_loop_next(l, &first, &last))
             for (int64_t i = first; i < last; i++)
                 sum[i] = advance(&cell[i], i);
-    rc = lb_loop_collect(l, sum, 0);
+        if (stepped)
+            rc = lb_loop_exchange(l);
+    }
+    if (rc == 0)
+        rc = lb_loop_collect(l, sum, 0);
     if (rc != 0)
         fprintf(stderr, "particles: the sums cannot be brought together: %s\n", strerror(-rc));
     else if (lb_rank(ctx) == 0)
@@ -135,8 +140,9 @@ static void run_serial(struct cell *cell, int64_t n, int64_t passes)
 int main(int argc, char **argv)
 {
     int serial = argc > 1 && strcmp(argv[1], "--serial") == 0;
-    int64_t n = argc > 1 + serial ? atoll(argv[1 + serial]) : 3000;
-    int64_t passes = argc > 2 + serial ? atoll(argv[2 + serial]) : 10;
+    int stepped = argc > 1 && strcmp(argv[1], "--stepped") == 0, option = serial || stepped;
+    int64_t n = argc > 1 + option ? atoll(argv[1 + option]) : 3000;
+    int64_t passes = argc > 2 + option ? atoll(argv[2 + option]) : 10;
     struct cell *cell;
 
     if (n < 0 || n > 100000000 || passes < 1) {
@@ -151,7 +157,7 @@ int main(int argc, char **argv)
     } else {
         lb_ctx *ctx = lb_init();
 
-        run(ctx, cell, n, passes);
+        run(ctx, cell, n, passes, stepped);
         lb_finalize(ctx);
     }
     for (int64_t i = 0; i < n; i++)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "libclient/carry.h"
 #include "libclient/flow.h"
 #include "libclient/step.h"
 
@@ -30,6 +31,12 @@ static struct lbx_span both(struct lbx_span a, struct lbx_span b)
 {
     return (struct lbx_span){a.first > b.first ? a.first : b.first,
                              a.last < b.last ? a.last : b.last};
+}
+
+struct lbx_span lbc_layout_both(const struct lbc_layout *x, int a, const struct lbc_layout *y,
+                                int b)
+{
+    return both(block_of(x->bound, a), block_of(y->bound, b));
 }
 
 /* The rows of a span, of all arrays, or of those whose rows do not flow. */
@@ -62,14 +69,13 @@ static int add_span(const struct lb_loop *l, struct parts *p, int peer, bool out
 }
 
 /* What changes its owner between this rank and another. */
-static int add_moves(const struct lb_loop *l, struct parts *p, int peer, const int64_t *old,
-                     const int64_t *new)
+static int add_moves(const struct lb_loop *l, struct parts *p, int peer,
+                     const struct lbc_layout *old, const struct lbc_layout *new)
 {
     int me = l->ctx->rank;
-    int rc = add_span(l, p, peer, false, true, both(block_of(new, me), block_of(old, peer)));
+    int rc = add_span(l, p, peer, false, true, lbc_layout_both(old, peer, new, me));
 
-    return rc < 0 ? rc
-                  : add_span(l, p, peer, true, true, both(block_of(old, me), block_of(new, peer)));
+    return rc < 0 ? rc : add_span(l, p, peer, true, true, lbc_layout_both(old, me, new, peer));
 }
 
 /* What a rank with block `taker` needs of the rows of block `giver`: these are on one side of it, as blocks do not overlap. */
@@ -107,6 +113,8 @@ static void disconnect(const struct lb_loop *l, struct lbc_layout *y)
     if (y->halos)
         l->ctx->transport->ops->exchange_destroy(l->ctx->transport, y->halos);
     y->moves = y->halos = NULL;
+    lbc_carry_destroy(l, y->carry);
+    y->carry = NULL;
     lbc_flow_disconnect(l, y);
 }
 
@@ -122,7 +130,7 @@ int lbc_layout_connect(const struct lb_loop *l, struct lbc_layout *y,
         if (r == l->ctx->rank)
             continue;
         if (before)
-            rc = add_moves(l, &moves, r, before->bound, y->bound);
+            rc = add_moves(l, &moves, r, before, y);
         if (rc == 0)
             rc = add_halos(l, &halos, r, y->bound);
     }
@@ -130,6 +138,8 @@ int lbc_layout_connect(const struct lb_loop *l, struct lbc_layout *y,
         rc = make_exchange(l, &moves, &y->moves);
     if (rc == 0)
         rc = make_exchange(l, &halos, &y->halos);
+    if (rc == 0 && before)
+        rc = lbc_carry_create(l, before, y, &y->carry);
     if (rc == 0)
         rc = lbc_flow_connect(l, y);
     if (rc < 0)

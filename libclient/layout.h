@@ -10,10 +10,13 @@
 
 #include "libclient/loop.h"
 
+struct lbc_carry;
+
 struct lbc_layout {
     uint64_t epoch;             /* 0: the first */
     struct lbc_exchange *moves; /* from the layout before; NULL: nothing comes or goes here */
     struct lbc_exchange *halos; /* NULL: nothing to be exchanged here */
+    struct lbc_carry *carry;    /* packed data, the same way as moves; NULL: none here */
     int64_t in, out;            /* iterations that come and go */
     int64_t nin, nout;          /* ranks that they come from and go to */
     int64_t *bound;             /* [size + 1], owned: rank r owns [bound[r], bound[r + 1]) */
@@ -35,6 +38,10 @@ struct lbc_layout *lbc_layout_create(const struct lb_loop *l, uint64_t epoch);
 int lbc_layout_connect(const struct lb_loop *l, struct lbc_layout *y,
                        const struct lbc_layout *before) __attribute__((warn_unused_result));
 void lbc_layout_destroy(const struct lb_loop *l, struct lbc_layout *y); /* NULL is fine */
+
+/* What rank a owns in layout x and rank b in y; empty: last <= first. */
+struct lbx_span lbc_layout_both(const struct lbc_layout *x, int a, const struct lbc_layout *y,
+                                int b);
 
 /* Block of this rank. */
 struct lbx_span lbc_layout_block(const struct lb_loop *l, const struct lbc_layout *y);

@@ -107,7 +107,8 @@ int lb_loop_array(lb_loop *l, void *base, size_t row_bytes);
 /*
  * Data that belongs to iterations and is not rows: of a length of its own for each, or in many
  * pieces, such as the list of a cell's particles.  Callbacks bring it to and fro.  They are called
- * within lb_loop_next, in any order of iterations, and call nothing of lb.h.
+ * within lb_loop_next, in stepped and pipelined loops within lb_loop_exchange, in any order of
+ * iterations, and call nothing of lb.h.
  */
 struct lb_pack {
     size_t struct_bytes; /* sizeof(struct lb_pack) */
@@ -125,11 +126,12 @@ struct lb_pack {
 
 /*
  * Let packed data travel with the iterations, beside the rows of arrays if there are any.
- * Collective; call it before the first lb_loop_next.  lb_loop_collect does not bring it.
+ * Collective; call it before the first lb_loop_next or lb_loop_exchange.  lb_loop_collect does not
+ * bring it, nor does it come with halo rows.
  *
  * pack[in]  copied
  *
- * Returns 0, -EINVAL, -EBUSY (the loop has started), -ENOTSUP (a stepped or pipelined loop).
+ * Returns 0, -EINVAL, -EBUSY (the loop has started).
  */
 int lb_loop_pack(lb_loop *l, const struct lb_pack *pack);
 

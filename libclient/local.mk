@@ -10,6 +10,7 @@ noinst_LTLIBRARIES += libclient.la
 libclient_la_SOURCES = \
 	libclient/lb.h \
 	libclient/array.c libclient/array.h \
+	libclient/carry.c libclient/carry.h \
 	libclient/collect.c \
 	libclient/ctx.c libclient/ctx.h \
 	libclient/exchange.c libclient/exchange.h \

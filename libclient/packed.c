@@ -25,8 +25,6 @@ int lb_loop_pack(lb_loop *l, const struct lb_pack *pack)
         return -EINVAL;
     if (l->started)
         return -EBUSY;
-    if (l->step)
-        return -ENOTSUP;
     l->pack = *pack;
     return 0;
 }
@@ -36,6 +34,7 @@ static int measure(struct lb_loop *l, const struct lbx_span *span, size_t n, uin
 {
     uint64_t sum = 0;
 
+    /* what no memory will ever do for is no lack of it */
     for (size_t s = 0; s < n; s++) {
         for (int64_t i = span[s].first; i < span[s].last; i++) {
             size_t bytes = l->pack.bytes(l->pack.arg, i);
@@ -43,7 +42,7 @@ static int measure(struct lb_loop *l, const struct lbx_span *span, size_t n, uin
             if (bytes > INT64_MAX / 2 ||
                 __builtin_add_overflow(sum, sizeof(struct head) + padded(bytes), &sum) ||
                 sum > INT64_MAX / 2)
-                return -ENOMEM;
+                return -EOVERFLOW;
         }
     }
     *ret_bytes = sum;
@@ -55,9 +54,10 @@ int lbc_packed_make(struct lb_loop *l, const struct lbx_span *span, size_t n, vo
 {
     uint64_t bytes = 0;
     char *data, *at;
+    int rc = measure(l, span, n, &bytes);
 
-    if (measure(l, span, n, &bytes) < 0)
-        return -ENOMEM;
+    if (rc < 0)
+        return rc;
     data = at = calloc(1, bytes + 1); /* zeros where it is padded */
     if (!data)
         return -ENOMEM;

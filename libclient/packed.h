@@ -11,7 +11,7 @@
 /*
  * Pack the data of n spans' iterations, which the program then has no more.
  * ret_data[out]  to be free()d
- * Returns 0, or -ENOMEM: nothing was packed.
+ * Returns 0, -ENOMEM, or -EOVERFLOW (no memory could hold it): nothing was packed.
  */
 int lbc_packed_make(struct lb_loop *l, const struct lbx_span *span, size_t n, void **ret_data,
                     int64_t *ret_bytes) __attribute__((warn_unused_result));

@@ -13,6 +13,7 @@
 
 #include "common/clock.h"
 #include "libclient/array.h"
+#include "libclient/carry.h"
 #include "libclient/exchange.h"
 #include "libclient/flow.h"
 #include "libclient/report.h"
@@ -123,6 +124,11 @@ static void rest(struct lb_ctx *ctx, int64_t waited_ns)
         lbc_exchange_poll(ctx, lbx_clock_mono_ns());
 }
 
+void lbc_step_rest(struct lb_ctx *ctx)
+{
+    rest(ctx, SPIN_NS);
+}
+
 /* The first pass or exchange. */
 static void start(struct lb_loop *l)
 {
@@ -137,7 +143,7 @@ static void start(struct lb_loop *l)
     if (ctx->balanced)
         lbc_report_open(l);
     while (!ctx->failed && (rc = lbc_layout_connect(l, l->step->layout, NULL)) == -ENOMEM)
-        rest(ctx, SPIN_NS); /* the others count on us */
+        lbc_step_rest(ctx); /* the others count on us */
     if (rc < 0)
         lbc_ctx_fail(ctx);
 }
@@ -253,7 +259,7 @@ int lbc_step_finish(struct lb_loop *l, struct lbc_exchange *e)
     return -EIO;
 }
 
-static int exchange(struct lb_loop *l, struct lbc_exchange *e)
+int lbc_step_exchange(struct lb_loop *l, struct lbc_exchange *e)
 {
     struct lb_ctx *ctx = l->ctx;
 
@@ -354,15 +360,17 @@ static int apply(struct lb_loop *l)
     struct lbc_step *s = l->step;
     struct lbc_layout *y = s->next, *before = s->layout;
     struct lbx_span old = block(l), new = lbc_layout_block(l, y);
-    int64_t wall_ns = lbx_clock_mono_ns(), cpu_ns = lbx_clock_thread_cpu_ns();
+    int64_t wall_ns = lbx_clock_mono_ns(), cpu_ns = lbx_clock_thread_cpu_ns(), in, out;
     int rc;
 
     if (s->steps > 0)
         report(l, wall_ns);
     l->ctx->moving = true;
-    if (exchange(l, y->moves) < 0)
+    if (lbc_step_exchange(l, y->moves) < 0 || (y->carry && lbc_carry_run(l, y->carry) < 0))
         return -EIO;
     l->ctx->moving = false;
+    in = y->carry ? y->carry->bytes_in : 0;
+    out = y->carry ? y->carry->bytes_out : 0;
     wall_ns = lbx_clock_mono_ns() - wall_ns;
     cpu_ns = lbx_clock_thread_cpu_ns() - cpu_ns;
     s->layout = y;
@@ -376,11 +384,11 @@ static int apply(struct lb_loop *l)
     reset(l);
     l->total.iterations_in += y->in;
     l->total.moves_in += y->nin;
-    l->total.bytes_in += y->in * l->row_bytes;
+    l->total.bytes_in += y->in * l->row_bytes + in;
     l->iterations_out += y->out;
     l->moves_out += y->nout;
-    l->bytes_out += y->out * l->row_bytes;
-    s->move_bytes = (y->in + y->out) * l->row_bytes;
+    l->bytes_out += y->out * l->row_bytes + out;
+    s->move_bytes = (y->in + y->out) * l->row_bytes + in + out;
     s->move_wall_ns = wall_ns;
     s->move_cpu_ns = cpu_ns;
     return 0;
@@ -471,7 +479,7 @@ int lb_loop_exchange(lb_loop *l)
         rc = ask(l);
     }
     if (rc == 0)
-        rc = exchange(l, s->layout->halos);
+        rc = lbc_step_exchange(l, s->layout->halos);
     s->exchanges++;
     now_ns = lbx_clock_mono_ns();
     s->wait_ns += now_ns - began_ns;

@@ -60,6 +60,12 @@ void lbc_step_account(struct lb_loop *l);
 /* Wait for an exchange that was started (NULL: for the least).  Returns 0 or -EIO. */
 int lbc_step_finish(struct lb_loop *l, struct lbc_exchange *e);
 
+/* Start an exchange (NULL: none) and wait for it.  Returns 0 or -EIO. */
+int lbc_step_exchange(struct lb_loop *l, struct lbc_exchange *e);
+
+/* A moment's rest of a rank for which the others wait: there was no memory. */
+void lbc_step_rest(struct lb_ctx *ctx);
+
 /* lb_loop_next where there is nothing left of what was granted. */
 int lbc_step_next(struct lb_loop *l, int64_t *first, int64_t *last);
 

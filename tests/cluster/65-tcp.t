@@ -46,6 +46,10 @@ job --lb=auto -N4 -n4 -- "$particles" 3000 20
 ok "lists that travel with their cells: ends well" job_end
 ok "with the serial result" same
 like "$(cat "$tap_tmp/job")" 'moved_cells=[1-9]' "cells have moved"
+job --lb=auto -N4 -n4 -- "$particles" --stepped 3000 20
+ok "lists that travel between steps: ends well" job_end
+ok "with the serial result" same
+like "$(cat "$tap_tmp/job")" 'moved_cells=[1-9]' "cells have moved between steps"
 serial=$whole
 
 job --lb="auto,trace=$trace" -N4 -n4 -- "$pure" 8000

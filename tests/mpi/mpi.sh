@@ -190,6 +190,9 @@ say "rows of a program without MPI go over TCP" $?
 LB_TEST_CHUNK=1 timeout 60 mpirun -np 3 "$top_builddir/examples/particles" 900 6 >"$dir/out" 2>"$dir/err" &&
     "$top_builddir/examples/particles" --serial 900 6 >"$dir/serial" && [ ! -s "$dir/err" ] && grep -qxFf "$dir/serial" "$dir/out"
 say "lists that travel with their cells" $?
+timeout 60 mpirun -np 3 "$top_builddir/examples/particles" --stepped 900 6 >"$dir/out" 2>"$dir/err" &&
+    [ ! -s "$dir/err" ] && grep -qxFf "$dir/serial" "$dir/out"
+say "the same between steps" $?
 "$plain" 20 >"$dir/out" 2>"$dir/err" && [ "$(grep -c "of 1 ranks" "$dir/out")" = 20 ] && [ ! -s "$dir/err" ]
 say "a program without any launcher" $?
 

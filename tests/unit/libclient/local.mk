@@ -1,5 +1,5 @@
 # Tests of libclient/: ranks as threads, see world.h, and a balancer out of its mind, see mind.h.
-EXTRA_DIST += tests/unit/libclient/fault.h tests/unit/libclient/wired.h tests/unit/libclient/world.h tests/unit/libclient/mind.h tests/unit/libclient/job.h tests/unit/libclient/crew.h
+EXTRA_DIST += tests/unit/libclient/fault.h tests/unit/libclient/wired.h tests/unit/libclient/world.h tests/unit/libclient/mind.h tests/unit/libclient/job.h tests/unit/libclient/lists.h tests/unit/libclient/crew.h
 
 check_PROGRAMS += tests/unit/libclient/test_coverage
 tests_unit_libclient_test_coverage_SOURCES = tests/unit/libclient/test_coverage.c \
@@ -24,7 +24,7 @@ tests_unit_libclient_test_loop_LDFLAGS = $(LB_LDFLAGS) \
 
 check_PROGRAMS += tests/unit/libclient/test_stepped
 tests_unit_libclient_test_stepped_SOURCES = tests/unit/libclient/test_stepped.c \
-	tests/unit/libclient/crew.c tests/unit/libclient/fault.c tests/unit/libclient/mind.c tests/unit/libclient/wired.c tests/unit/libclient/world.c
+	tests/unit/libclient/lists.c tests/unit/libclient/crew.c tests/unit/libclient/fault.c tests/unit/libclient/mind.c tests/unit/libclient/wired.c tests/unit/libclient/world.c
 tests_unit_libclient_test_stepped_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_stepped_LDADD = libclient.la $(CHECK_LIBS) -lpthread
 tests_unit_libclient_test_stepped_LDFLAGS = $(LB_LDFLAGS) \
@@ -32,7 +32,7 @@ tests_unit_libclient_test_stepped_LDFLAGS = $(LB_LDFLAGS) \
 
 check_PROGRAMS += tests/unit/libclient/test_flow
 tests_unit_libclient_test_flow_SOURCES = tests/unit/libclient/test_flow.c \
-	tests/unit/libclient/crew.c tests/unit/libclient/fault.c tests/unit/libclient/mind.c tests/unit/libclient/wired.c tests/unit/libclient/world.c
+	tests/unit/libclient/lists.c tests/unit/libclient/crew.c tests/unit/libclient/fault.c tests/unit/libclient/mind.c tests/unit/libclient/wired.c tests/unit/libclient/world.c
 tests_unit_libclient_test_flow_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_flow_LDADD = libclient.la $(CHECK_LIBS) -lpthread
 tests_unit_libclient_test_flow_LDFLAGS = $(LB_LDFLAGS) \

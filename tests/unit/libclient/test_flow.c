@@ -11,6 +11,7 @@
 #include "libclient/lb.h"
 #include "tests/unit/libclient/crew.h"
 #include "tests/unit/libclient/fault.h"
+#include "tests/unit/libclient/lists.h"
 #include "tests/unit/libclient/world.h"
 
 #define STEPS 15
@@ -39,6 +40,7 @@ struct shared {
 struct member {
     struct shared *shared;
     int rank;
+    struct lists *lists;
 };
 
 static void add(int64_t *sum, int64_t n)
@@ -100,8 +102,11 @@ static bool run_step(struct member *m, lb_loop *l, int step, uint64_t *a, uint64
                 if (*x != s->expected[step + 1][i * j->elements + k])
                     add(&s->wrong, 1);
             }
-        for (int64_t i = first; i < last && to == j->elements; i++)
+        for (int64_t i = first; i < last && to == j->elements; i++) {
             other[i * OTHER]++;
+            if (!lists_step(m->lists, i, step))
+                add(&s->wrong, 1);
+        }
         if (j->leaves && step + 1 == STEPS && (m->rank + (int)j->seed) % 2)
             return false;
     }
@@ -144,6 +149,7 @@ static void run_loop(struct member *m, lb_ctx *ctx)
     struct lb_stats stats = {.struct_bytes = sizeof(stats)};
     uint64_t *a = lb_array_alloc(ctx, j->n, row);
     uint64_t *other = lb_array_alloc(ctx, j->n, OTHER * sizeof(*other));
+    struct lb_pack pack = lists_pack(m->lists);
     lb_loop *l = lb_loop_open(ctx, "pipelined", j->n);
     int64_t first, last, from, to;
     bool whole = true;
@@ -154,8 +160,11 @@ static void run_loop(struct member *m, lb_ctx *ctx)
         lb_loop_doacross(l, -1, j->elements) != -EINVAL ||
         lb_loop_doacross(l, j->halo, j->elements) || lb_loop_stepped(l, 1) != -EBUSY ||
         lb_loop_flow(l, other) != -EINVAL || lb_loop_array(l, other, OTHER * sizeof(*other)) ||
-        lb_loop_flow(l, a) || lb_loop_next(l, &first, &last) != 0)
+        lb_loop_flow(l, a) || lb_loop_next(l, &first, &last) != 0 || lb_loop_pack(l, &pack))
         abort();
+    for (int k = 0; lb_loop_owned(l, k, &first, &last); k++)
+        for (int64_t i = first; i < last; i++)
+            lists_fill(m->lists, i);
     fill(j, l, s, a, other);
     fault_arm(j->seed + (uint64_t)m->rank, j->fail_memory);
     for (int step = 0; step < STEPS && whole; step++) {
@@ -180,11 +189,12 @@ static void run_loop(struct member *m, lb_ctx *ctx)
 
 static void run_member(lb_ctx *ctx, int rank, void *data)
 {
-    struct member m = {data, rank};
+    struct member m = {data, rank, lists_create(((struct shared *)data)->job->n)};
 
     ctx->test_block = m.shared->job->test_block;
     ctx->grain = m.shared->job->grain;
     run_loop(&m, ctx);
+    lists_destroy(m.lists);
 }
 
 static void run(const struct job *j, struct shared *s)

@@ -87,7 +87,11 @@ START_TEST(test_pack)
     lb_loop_close(l);
     l = lb_loop_open(NULL, "stepped", 2);
     ck_assert_int_eq(lb_loop_stepped(l, 1), 0);
-    ck_assert_int_eq(lb_loop_pack(l, &good), -ENOTSUP);
+    ck_assert_int_eq(lb_loop_pack(l, &good), 0);
+    ck_assert_int_eq(lb_loop_exchange(l), 0);
+    ck_assert_int_eq(lb_loop_pack(l, &good), 0); /* without a context nothing has begun yet */
+    ck_assert_int_eq(lb_loop_next(l, &first, &last), 1);
+    ck_assert_int_eq(lb_loop_pack(l, &good), -EBUSY);
     lb_loop_close(l);
 }
 END_TEST

@@ -12,6 +12,7 @@
 #include "libclient/lb.h"
 #include "tests/unit/libclient/crew.h"
 #include "tests/unit/libclient/fault.h"
+#include "tests/unit/libclient/lists.h"
 #include "tests/unit/libclient/world.h"
 
 #define STEPS 25
@@ -40,6 +41,7 @@ struct shared {
 struct member {
     struct shared *shared;
     int rank;
+    struct lists *lists;
 };
 
 static void add(int64_t *sum, int64_t n)
@@ -88,6 +90,8 @@ static void run_step(struct member *m, lb_loop *l, int step, const uint64_t *a, 
                 lb_loop_owner(l, i) != m->rank)
                 add(&s->wrong, 1);
             wide[i * WIDE + WIDE / 2] = b[i];
+            if (!lists_step(m->lists, i, step))
+                add(&s->wrong, 1);
         }
     }
 }
@@ -111,17 +115,21 @@ static void run_loop(struct member *m, lb_ctx *ctx)
     struct lb_stats stats = {.struct_bytes = sizeof(stats)};
     uint64_t *a = lb_array_alloc(ctx, j->n, sizeof(*a)), *b = lb_array_alloc(ctx, j->n, sizeof(*b));
     uint64_t *wide = lb_array_alloc(ctx, j->n, WIDE * sizeof(*wide)), *swap;
+    struct lb_pack pack = lists_pack(m->lists);
     lb_loop *l = lb_loop_open(ctx, "stepped", j->n);
-    int64_t first, last;
+    int64_t first = 0, last = 0;
 
     if (!l || lb_loop_array(l, a, sizeof(*a)) || lb_loop_stepped(l, -1) != -EINVAL ||
         lb_loop_exchange(l) != -EINVAL || lb_loop_owner(l, 0) != -1 ||
         lb_loop_stepped(l, j->halo) || lb_loop_stepped(l, j->halo) != -EBUSY ||
-        lb_loop_array(l, b, sizeof(*b)) || lb_loop_array(l, wide, WIDE * sizeof(*wide)))
+        lb_loop_array(l, b, sizeof(*b)) || lb_loop_array(l, wide, WIDE * sizeof(*wide)) ||
+        lb_loop_pack(l, &pack))
         abort();
     for (int k = 0; lb_loop_owned(l, k, &first, &last); k++)
-        for (int64_t i = first; i < last; i++)
+        for (int64_t i = first; i < last; i++) {
             a[i] = wide[i * WIDE + WIDE / 2] = s->expected[0][i];
+            lists_fill(m->lists, i);
+        }
     fault_arm(j->seed + (uint64_t)m->rank, j->fail_memory);
     for (int step = 0; step < STEPS; step++) {
         if (lb_loop_exchange(l) != 0)
@@ -134,6 +142,10 @@ static void run_loop(struct member *m, lb_ctx *ctx)
     fault_arm(0, 0);
     if (lb_loop_owned(l, 1, &first, &last) || lb_loop_array(l, a, 8) != -EBUSY)
         add(&s->errors, 1);
+    if (!lb_loop_owned(l, 0, &first, &last))
+        first = last;
+    if (lists_count(m->lists) != last - first)
+        add(&s->wrong, 1);
     check_collected(m, l, a, STEPS);
     lb_loop_stats(l, &stats);
     add(&s->in, stats.iterations_in);
@@ -146,10 +158,11 @@ static void run_loop(struct member *m, lb_ctx *ctx)
 
 static void run_member(lb_ctx *ctx, int rank, void *data)
 {
-    struct member m = {data, rank};
+    struct member m = {data, rank, lists_create(((struct shared *)data)->job->n)};
 
     ctx->test_chunk = (int64_t)(m.shared->job->seed % 3);
     run_loop(&m, ctx);
+    lists_destroy(m.lists);
 }
 
 static void run(const struct job *j, struct shared *s)
