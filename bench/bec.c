@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 {
     int rank, size;
     int64_t first, last;
-    double began_s, result;
+    double began_s, began_cpu_s, result;
 
     ex_options(argc, argv, "BEC's programs, of which nothing is balanced", options);
     if (strcmp(program, "pi") != 0 && strcmp(program, "scalar") != 0 &&
@@ -112,11 +112,13 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     part(rank, size, &first, &last);
     began_s = ex_now_s();
+    began_cpu_s = ex_thread_cpu_s();
     result = program[0] == 'p'   ? pi(first, last)
              : program[0] == 's' ? scalar(first, last)
                                  : deviation(first, last);
     if (rank == 0)
-        printf("bec result=%.12g wall_s=%.4f\n", result, ex_now_s() - began_s);
+        printf("bec result=%.12g wall_s=%.4f cpu_s=%.4f\n", result, ex_now_s() - began_s,
+               ex_thread_cpu_s() - began_cpu_s);
     MPI_Finalize();
     return 0;
 }
