@@ -154,6 +154,13 @@ static char *explain(void *data, uid_t uid, bool all, const char *text, struct l
     return lbd_decisions_answer(d->decisions, uid, all, text, lbx_clock_mono_ns(), err);
 }
 
+static int64_t load_interval_ns(void *data)
+{
+    const struct lbd *d = data;
+
+    return d->conf.load_interval_ns;
+}
+
 static void rule(void *data, const struct lbw_local_scope *scope, struct lbw_local_rule *ret_rule)
 {
     const struct lbd *d = data;
@@ -363,6 +370,7 @@ static int start(struct lbd *d, struct lbx_error *err)
     struct lbd_local_sources sources = {.ranking = &d->ranking,
                                         .may_command = may_command,
                                         .command = command,
+                                        .load_interval_ns = load_interval_ns,
                                         .rule = rule,
                                         .job = job,
                                         .decisions = decisions,

@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += liblbd.la
 liblbd_la_SOURCES = \
 	lbd/capture.c lbd/capture.h \
+	lbd/claims.c lbd/claims.h \
 	lbd/commands.c lbd/commands.h \
 	lbd/conf.c lbd/conf.h \
 	lbd/conn.c lbd/conn.h \

@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "lbd/claims.h"
 #include "common/sock.h"
 #include "lbd/conn.h"
 #include "lbd/guard.h"
@@ -42,6 +43,7 @@ struct lbd_local_server {
     struct lbd_guard guard;
     struct lbd_local_stats stats;
     struct client *clients;
+    struct lbd_claims claims;
     struct lbw_local_msg msg; /* one for all: it is large */
     struct lbx_buf body;
     uint64_t next_request;
@@ -162,6 +164,25 @@ static int answer_place(struct client *c)
     return rc;
 }
 
+static int take_claim(struct client *c)
+{
+    struct lbd_local_server *s = c->server;
+    struct lbw_local_claims *want = malloc(sizeof(*want));
+    int rc = -ENOMEM;
+
+    if (want) {
+        memcpy(want, &s->msg.u.claims, sizeof(*want));
+        rc = lbd_claims_take(&s->claims, c->peer.uid, c->peer.pid, want,
+                             s->sources.load_interval_ns(s->sources.data), lbx_clock_mono_ns(),
+                             &s->msg.u.claims);
+    }
+    free(want);
+    if (rc < 0)
+        return send_text(c, LBW_L_ERROR, strerror(-rc));
+    s->msg.type = rc == 1 ? LBW_L_CLAIMS : LBW_L_OK;
+    return send_message(c);
+}
+
 static int take_notice(struct client *c)
 {
     struct lbd_local_server *s = c->server;
@@ -275,6 +296,8 @@ static int on_frame(struct lbd_conn *conn, const uint8_t *body, size_t n)
         return answer_scope(c);
     case LBW_L_PLACE:
         return answer_place(c);
+    case LBW_L_CLAIM:
+        return take_claim(c);
     case LBW_L_NOTICE:
         return take_notice(c);
     case LBW_L_COMMAND:
@@ -424,6 +447,7 @@ void lbd_local_server_destroy(struct lbd_local_server *s)
     if (!s)
         return;
     lbx_buf_fini(&s->body);
+    lbd_claims_fini(&s->claims);
     free(s);
 }
 

@@ -28,6 +28,8 @@ struct lbd_local_sources {
      * with the same number of the request.
      */
     char *(*command)(void *data, uint64_t request, const char *text, struct lbx_error *err);
+    /* Between two samples of the load: a placement shows in it by then. */
+    int64_t (*load_interval_ns)(void *data);
     /* What is decided for a step. */
     void (*rule)(void *data, const struct lbw_local_scope *scope, struct lbw_local_rule *ret_rule);
     /* A balancer's figures.  Returns 0 or a negative errno with err. */

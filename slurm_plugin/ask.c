@@ -76,6 +76,17 @@ const struct lbw_local_hosts *lbs_ask_hosts(struct lbs_lbd *lbd, const char *nam
     return ask(lbd, LBW_L_HOSTS, deadline_ns) < 0 ? NULL : &answer.u.hosts;
 }
 
+int lbs_ask_claim(struct lbs_lbd *lbd, int64_t deadline_ns, struct lbw_local_claims *claims)
+{
+    request.type = LBW_L_CLAIM;
+    request.u.claims = *claims;
+    if (ask(lbd, LBW_L_CLAIMS, deadline_ns) == 0) {
+        *claims = answer.u.claims;
+        return 1;
+    }
+    return !lbd->silent && answer.type == LBW_L_OK ? 0 : -ENODATA;
+}
+
 void lbs_tell_notice(const struct lbs_lbd *lbd, const struct lbw_local_notice *notice)
 {
     int rc;

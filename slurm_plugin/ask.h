@@ -32,6 +32,13 @@ int lbs_ask_self(struct lbs_lbd *lbd, int64_t deadline_ns, struct lbw_local_host
 const struct lbw_local_hosts *lbs_ask_hosts(struct lbs_lbd *lbd, const char *names,
                                             int64_t deadline_ns);
 
+/*
+ * Tell where tasks are going.  Returns 0 when that is noted; 1 when others claimed one of the hosts since claims->generation:
+ * then *claims is what they have; -ENODATA: no answer, nothing is noted.
+ */
+int lbs_ask_claim(struct lbs_lbd *lbd, int64_t deadline_ns, struct lbw_local_claims *claims)
+    __attribute__((warn_unused_result));
+
 /* Tasks begin or end; waits for nobody. */
 void lbs_tell_notice(const struct lbs_lbd *lbd, const struct lbw_local_notice *notice);
 

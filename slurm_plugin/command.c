@@ -10,11 +10,13 @@
 enum arg { NO, REQUIRED, OPTIONAL };
 enum meaning {
     HARMLESS,
+    VERBOSE,
     LAYOUT, /* says itself where tasks go */
     FRESH,  /* says which hosts a new job may have, or when */
     NTASKS,
     NODES,
     CPUS,
+    EXACT, /* a step has the CPUs that it asks for, not all that the job has on its hosts */
     PARTITION,
     ACCOUNT,
     LB,
@@ -46,6 +48,7 @@ static const struct option options[] = {
     {"disable-status", 'X', NO, HARMLESS},
     {"epilog", 0, REQUIRED, HARMLESS},
     {"error", 'e', REQUIRED, HARMLESS},
+    {"exact", 0, NO, EXACT},
     {"export", 0, REQUIRED, HARMLESS},
     {"immediate", 'I', OPTIONAL, FRESH},
     {"input", 'i', REQUIRED, HARMLESS},
@@ -83,7 +86,7 @@ static const struct option options[] = {
     {"threads", 'T', REQUIRED, HARMLESS},
     {"time", 't', REQUIRED, HARMLESS},
     {"unbuffered", 'u', NO, HARMLESS},
-    {"verbose", 'v', NO, HARMLESS},
+    {"verbose", 'v', NO, VERBOSE},
     {"wait", 'W', REQUIRED, HARMLESS},
     {"wckey", 0, REQUIRED, HARMLESS},
 };
@@ -99,9 +102,9 @@ static const struct {
     {"SLURM_NTASKS", NTASKS},
     {"SLURM_JOB_NUM_NODES", NODES},
     {"SRUN_CPUS_PER_TASK", CPUS},
+    {"SLURM_EXACT", EXACT},
     {"SLURM_ARBITRARY_NODELIST", LAYOUT},
     {"SLURM_DISTRIBUTION", LAYOUT},
-    {"SLURM_EXACT", LAYOUT},
     {"SLURM_HET_SIZE", LAYOUT},
     {"SLURM_HINT", LAYOUT},
     {"SLURM_HOSTFILE", LAYOUT},
@@ -163,6 +166,12 @@ static void take(struct lbs_command *c, enum meaning meaning, const char *name, 
         if (value && strchr(value, ','))
             c->fresh_conflict = name;
         return;
+    case VERBOSE:
+        c->verbose = true;
+        return;
+    case EXACT:
+        c->exact = true;
+        return;
     case ACCOUNT:
         c->account = value;
         return;
@@ -178,6 +187,7 @@ static void take(struct lbs_command *c, enum meaning meaning, const char *name, 
         break;
     case CPUS:
         c->cpus = n;
+        c->exact = true; /* as srun has it */
         break;
     }
     if (n == 0)
@@ -231,8 +241,10 @@ static int take_letters(struct lbs_command *c, char *const *argv)
 
         if (!o)
             return 0;
-        if (o->arg == NO)
+        if (o->arg == NO) {
+            take(c, o->meaning, argv[0], NULL);
             continue;
+        }
         if (o->arg == REQUIRED && !value) {
             value = argv[1];
             used = 2;

@@ -20,6 +20,8 @@ struct lbs_command {
     const char *account;          /* NULL: not given */
     uint32_t ntasks, nodes, cpus; /* -n, -N, -c (by option or variable); 0: not given */
     bool nodes_by_option;         /* -N is in the command line */
+    bool verbose;                 /* -v */
+    bool exact;                   /* the step shares its hosts' CPUs with others of the job */
 };
 
 /*

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdbool.h>
 
-/* What each of so many tasks gets there. */
+/* What each of so many tasks gets there, beside those that are on their way. */
 static double speed(const struct lbs_slot *s, uint32_t tasks)
 {
-    double share = s->capacity / tasks;
+    double share = s->capacity / (tasks + s->claimed);
 
     return share < s->core_speed ? share : s->core_speed;
 }
@@ -20,7 +20,7 @@ static bool is_better(const struct lbs_slot *a, const struct lbs_slot *b)
 
     if (x != y)
         return x > y;
-    return a->capacity / (a->tasks + 1) > b->capacity / (b->tasks + 1);
+    return a->capacity / (a->tasks + a->claimed + 1) > b->capacity / (b->tasks + b->claimed + 1);
 }
 
 /* The best slot for one more task; used: of those that have one, else of those that have none, else of all. */

@@ -12,7 +12,9 @@ struct lbs_slot {
     char host[LBS_HOST_MAX];
     double core_speed; /* what one task gets here, > 0 */
     double capacity;   /* what all tasks get here together, > 0 */
-    uint32_t most;     /* tasks that fit */
+    uint32_t room;     /* tasks that fit when nothing is there */
+    uint32_t most;     /* tasks that fit now */
+    double claimed;    /* tasks of others that are on their way here, >= 0 */
     uint32_t tasks;    /* [out] */
 };
 

@@ -30,7 +30,6 @@ static char *word[WORDS_MAX + 1];
 static struct lbs_slot slot[LBS_SLOTS_MAX];
 static int hostfile = -1;
 static size_t nslots;
-static const char *why_not; /* there is no layout of ours; told when srun knows how verbose it is */
 
 /* This process's command line, as word[]; false when it is too long or cannot be read. */
 static bool read_command(void)
@@ -104,32 +103,37 @@ static void use_layout(size_t n)
     nslots = n;
 }
 
-static void tell_layout(void)
+/* At once: srun does not know yet how verbose it is when it asks for the last time. */
+static void tell_layout(const char *why_not)
 {
     for (size_t i = 0; i < nslots; i++)
         if (slot[i].tasks > 0)
-            slurm_verbose("lb: %s gets %u tasks", slot[i].host, slot[i].tasks);
-    if (why_not)
-        slurm_verbose("lb: Slurm lays out the tasks: %s", why_not);
+            slurm_spank_log("lb: %s gets %u tasks", slot[i].host, slot[i].tasks);
+    if (nslots == 0)
+        slurm_spank_log("lb: Slurm lays out the tasks: %s", why_not);
 }
 
 static void place(const struct lbs_command *c, const struct lbs_choice *choice, int64_t deadline_ns)
 {
+    const char *jobid = getenv("SLURM_JOB_ID");
     struct lbs_place p = {.command = c,
                           .choose_hosts = choice->params.hosts,
-                          .job_hosts = getenv("SLURM_JOB_ID") ? getenv("SLURM_JOB_NODELIST") : NULL,
+                          .job_hosts = jobid ? getenv("SLURM_JOB_NODELIST") : NULL,
                           .job_cpus = getenv("SLURM_JOB_CPUS_PER_NODE"),
+                          .jobid = jobid ? (uint32_t)strtoul(jobid, NULL, 10) : 0,
                           .deadline_ns = deadline_ns};
     const char *why = "SLURM_JOB_NODELIST is missing";
     enum lbw_placement what = LBW_PLACE_NOT_UNDERSTOOD;
     size_t n = 0;
 
-    if (p.job_hosts || !getenv("SLURM_JOB_ID"))
+    if (p.job_hosts || !jobid)
         n = lbs_place(&p, &lbs_plugin.lbd, slot, &what, &why);
-    if (n > 0)
+    if (n > 0) {
+        why = "no host file could be made";
         use_layout(n);
-    else
-        why_not = why;
+    }
+    if (c->verbose)
+        tell_layout(why);
     (void)setenv(LBS_PLACEMENT, lbw_placement_name(what), 1);
 }
 
@@ -161,8 +165,12 @@ void lbs_local_init(void)
     if (!lbs_plugin.has_rule) { /* without an lbd there is no ranking either */
         if (choice.wish == LBS_ON && !c.conflict && (choice.params.hosts || getenv("SLURM_JOB_ID")))
             (void)setenv(LBS_PLACEMENT, lbw_placement_name(lbs_plugin.lbd.why), 1);
+        if (choice.wish == LBS_ON && c.verbose)
+            tell_layout("lbd does not answer");
         return;
     }
+    if (choice.wish == LBS_ON && c.verbose && !lbs_plugin.rule.place)
+        tell_layout("so the site wants it");
     if (!lbs_plugin.rule.place || lbs_rules_apply(&lbs_plugin.rule, &choice, &err) < 0 ||
         choice.wish != LBS_ON)
         return;
@@ -176,6 +184,5 @@ void lbs_local_post_opt(void)
         close(hostfile);
         hostfile = -1;
     }
-    tell_layout();
     lbs_options_check();
 }

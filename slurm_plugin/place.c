@@ -11,7 +11,9 @@
 
 #define GAIN 1.05        /* of the slowest task: less is within the noise of what was measured */
 #define WORK_MAX 4000000 /* steps of the layout: some ms */
+#define CLAIM_TRIES 16   /* of a burst the last ones find that many others before them */
 
+static struct lbw_local_claims claims;
 static char names[LBW_LOCAL_TEXT_MAX], idle[2 * LBW_LOCAL_TEXT_MAX]; /* too large for a stack */
 
 unsigned lbs_place_cpus(const char *text, size_t n)
@@ -49,8 +51,8 @@ static bool set_slot(struct lbs_slot *s, const char *host, unsigned cpus,
                      const struct lbs_command *c)
 {
     memset(s, 0, sizeof(*s));
-    s->most = cpus / (c->cpus ? c->cpus : 1);
-    return snprintf(s->host, sizeof(s->host), "%s", host) < (int)sizeof(s->host) && s->most > 0;
+    s->room = s->most = cpus / (c->cpus ? c->cpus : 1);
+    return snprintf(s->host, sizeof(s->host), "%s", host) < (int)sizeof(s->host) && s->room > 0;
 }
 
 static const struct lbw_local_host *find_host(const struct lbw_local_hosts *hosts, const char *name)
@@ -106,6 +108,87 @@ static size_t leave(enum lbw_placement what, const char *why, enum lbw_placement
     return 0;
 }
 
+/* CPUs of the host that no other step of the job, and no other new job, can have then. */
+static uint32_t cpus_taken(const struct lbs_place *p, uint32_t tasks)
+{
+    uint32_t cpus = p->command->cpus ? p->command->cpus : 1;
+
+    if (p->jobid == 0 || !p->command->exact || tasks > LBW_LOCAL_CLAIM_MOST / cpus)
+        return LBW_LOCAL_CLAIM_MOST; /* a new job's host is no idle one any more */
+    return tasks * cpus;
+}
+
+static void make_claims(const struct lbs_place *p, const struct lbs_slot *slot, size_t n)
+{
+    claims.jobid = p->jobid;
+    claims.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct lbw_local_claim *c = &claims.claim[claims.n];
+
+        if (slot[i].tasks == 0)
+            continue;
+        memcpy(c->host, slot[i].host, sizeof(c->host));
+        c->tasks = slot[i].tasks;
+        c->cpus = cpus_taken(p, slot[i].tasks);
+        claims.n++;
+    }
+}
+
+/* Tasks that fit beside the CPUs that others hold. */
+static uint32_t room_beside(const struct lbs_place *p, uint32_t room, uint32_t held)
+{
+    uint32_t cpus = p->command->cpus ? p->command->cpus : 1;
+    uint32_t taken = (held + cpus - 1) / cpus;
+
+    if (held > 0 && !p->command->exact)
+        return 0; /* it would wait for the whole of the host */
+    return taken < room ? room - taken : 0;
+}
+
+static void regard_claims(const struct lbs_place *p, struct lbs_slot *slot, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        slot[i].claimed = 0;
+        slot[i].most = slot[i].room;
+        for (size_t k = 0; k < claims.n; k++)
+            if (strcmp(claims.claim[k].host, slot[i].host) == 0) {
+                slot[i].claimed = claims.claim[k].tasks;
+                slot[i].most = room_beside(p, slot[i].room, claims.claim[k].cpus);
+            }
+    }
+}
+
+/*
+ * Lay out, and tell lbd; where others have claimed the same hosts meanwhile do it again beside theirs.
+ * want     so many hosts; 0: as many as it turns out
+ * plain    hosts that Slurm would use: only what is better than its layout is taken; 0: anything
+ */
+static size_t lay_out(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs_slot *slot,
+                      size_t n, uint32_t want, size_t plain, enum lbw_placement *ret_what,
+                      const char **ret_why)
+{
+    uint32_t ntasks = p->command->ntasks;
+    int rc;
+
+    claims.generation = 0;
+    for (int i = 0;; i++) {
+        if (lbs_layout(slot, n, ntasks, want) < 0)
+            return leave(LBW_PLACE_NO_ROOM, "the tasks do not fit", ret_what, ret_why);
+        if (plain > 0 &&
+            lbs_layout_pace(slot, n) <= GAIN * lbs_layout_plain_pace(slot, plain, ntasks))
+            return leave(LBW_PLACE_AS_GOOD, "Slurm's layout is as good", ret_what, ret_why);
+        make_claims(p, slot, n);
+        if (i == CLAIM_TRIES)
+            claims.generation = LBW_LOCAL_CLAIM_ANYHOW;
+        rc = lbs_ask_claim(lbd, p->deadline_ns, &claims);
+        if (rc == 0)
+            return n;
+        if (rc < 0) /* what nobody knows of may meet others there, and wait */
+            return leave(lbd->why, "lbd took no note of it in time", ret_what, ret_why);
+        regard_claims(p, slot, n);
+    }
+}
+
 static size_t lay_out_in_job(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs_slot *slot,
                              enum lbw_placement *ret_what, const char **ret_why)
 {
@@ -124,19 +207,18 @@ static size_t lay_out_in_job(const struct lbs_place *p, struct lbs_lbd *lbd, str
     if (!p->choose_hosts && (plain < n || c->ntasks <= n)) /* each host that Slurm would use keeps
                                                               a task: a balanced loop can use all */
         return leave(LBW_PLACE_AS_GOOD, "Slurm's layout is as good", ret_what, ret_why);
-    if (p->choose_hosts)
+    if (p->choose_hosts) {
         want = c->nodes_by_option ? c->nodes : 0;
+        plain = n ==
+                1; /* where they are as good as each other steps that begin at once must not meet */
+    }
     hosts = lbs_ask_hosts(lbd, names, p->deadline_ns);
     if (!hosts)
         return leave(lbd->why, "lbd gives no ranking", ret_what, ret_why);
     if (rate(hosts, slot, n) != n)
         return leave(LBW_PLACE_UNKNOWN_HOSTS, "lbd does not know all hosts of the job", ret_what,
                      ret_why);
-    if (lbs_layout(slot, n, c->ntasks, want) < 0)
-        return leave(LBW_PLACE_NO_ROOM, "the tasks do not fit", ret_what, ret_why);
-    if (lbs_layout_pace(slot, n) <= GAIN * lbs_layout_plain_pace(slot, plain, c->ntasks))
-        return leave(LBW_PLACE_AS_GOOD, "Slurm's layout is as good", ret_what, ret_why);
-    return n;
+    return lay_out(p, lbd, slot, n, want, plain, ret_what, ret_why);
 }
 
 /* Names of the idle hosts into names; false when there are too many. */
@@ -195,10 +277,7 @@ static size_t lay_out_new(const struct lbs_place *p, struct lbs_lbd *lbd, struct
                      ret_why);
     if ((uint64_t)n * c->ntasks > WORK_MAX)
         return leave(LBW_PLACE_TOO_LARGE, "the step is too large", ret_what, ret_why);
-    if (lbs_layout(slot, n, c->ntasks, c->nodes_by_option ? c->nodes : 0) < 0)
-        return leave(LBW_PLACE_NO_ROOM, "the tasks do not fit on the idle hosts", ret_what,
-                     ret_why);
-    return n;
+    return lay_out(p, lbd, slot, n, c->nodes_by_option ? c->nodes : 0, 0, ret_what, ret_why);
 }
 
 size_t lbs_place(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs_slot *slot,

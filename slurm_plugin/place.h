@@ -17,6 +17,7 @@ struct lbs_place {
     bool choose_hosts;     /* key hosts */
     const char *job_hosts; /* SLURM_JOB_NODELIST; NULL: the job has none yet */
     const char *job_cpus;  /* SLURM_JOB_CPUS_PER_NODE; NULL: not known */
+    uint32_t jobid;        /* 0: the job has none yet */
     int64_t deadline_ns;
 };
 

@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "common/frame.h"
 #include "common/sock.h"
+#include "wire/claims.h"
 #include "wire/flat.h"
 #include "wire/hosts.h"
 
@@ -63,8 +64,16 @@ static size_t count_fields(uint32_t type)
         return 9;
     case LBW_L_HOSTS:
         return 2; /* and those of the list */
+    case LBW_L_CLAIM:
+    case LBW_L_CLAIMS:
+        return 5; /* likewise */
     }
     return 0;
+}
+
+static bool is_claims(enum lbw_local_type type)
+{
+    return type == LBW_L_CLAIM || type == LBW_L_CLAIMS;
 }
 
 #define ENDED(text) (memchr((text), 0, sizeof(text)) != NULL)
@@ -99,6 +108,9 @@ static int check_message(const struct lbw_local_msg *msg)
         return ENDED(msg->u.scope.partition) && ENDED(msg->u.scope.account) ? 0 : -EINVAL;
     case LBW_L_RULE:
         return is_valid_rule(&msg->u.rule) ? 0 : -EINVAL;
+    case LBW_L_CLAIM:
+    case LBW_L_CLAIMS:
+        return lbw_claims_valid(&msg->u.claims) ? 0 : -EINVAL;
     }
     return -EINVAL;
 }
@@ -113,9 +125,13 @@ int lbw_local_encode(const struct lbw_local_msg *msg, struct lbx_buf *out)
         return rc;
     if (msg->type == LBW_L_HOSTS)
         nfields += lbw_hosts_fields(&msg->u.hosts);
+    else if (is_claims(msg->type))
+        nfields += lbw_claims_fields(&msg->u.claims);
     lbw_write_begin(&w, out, nfields, LBW_LOCAL_VERSION, msg->type);
     if (msg->type == LBW_L_HOSTS)
         lbw_hosts_write(&w, &msg->u.hosts);
+    else if (is_claims(msg->type))
+        lbw_claims_write(&w, &msg->u.claims);
     else if (msg->type == LBW_L_NOTICE)
         put_notice(&w, &msg->u.notice);
     else if (msg->type == LBW_L_SCOPE)
@@ -156,6 +172,8 @@ int lbw_local_decode(const uint8_t *body, size_t n, struct lbw_local_msg *ret_ms
     ret_msg->type = (enum lbw_local_type)type;
     if (ret_msg->type == LBW_L_HOSTS)
         lbw_hosts_read(&r, &ret_msg->u.hosts);
+    else if (is_claims(ret_msg->type))
+        lbw_claims_read(&r, &ret_msg->u.claims);
     else if (ret_msg->type == LBW_L_NOTICE)
         get_notice(&r, &ret_msg->u.notice);
     else if (ret_msg->type == LBW_L_SCOPE) {

@@ -27,13 +27,14 @@
 #define LBW_LOCAL_SOCKET "/run/slurm-lb/lbd.sock"
 
 enum lbw_local_type {
-    LBW_L_SELF = 1,       /* what is this host worth?          -> LBW_L_HOSTS with one host */
-    LBW_L_RANK,           /* rank the hosts, best first        -> LBW_L_HOSTS, perhaps several */
-    LBW_L_NOTICE,         /* tasks of a step begin or end here -> LBW_L_OK */
-    LBW_L_COMMAND,        /* lbctl                             -> LBW_L_TEXT or LBW_L_ERROR */
-    LBW_L_JOB,            /* lb-balancer's figures (JSON text) -> LBW_L_OK */
-    LBW_L_SCOPE,          /* what has the site decided for one? -> LBW_L_RULE */
-    LBW_L_PLACE,          /* rank these hosts, best first       -> LBW_L_HOSTS or LBW_L_ERROR */
+    LBW_L_SELF = 1, /* what is this host worth?          -> LBW_L_HOSTS with one host */
+    LBW_L_RANK,     /* rank the hosts, best first        -> LBW_L_HOSTS, perhaps several */
+    LBW_L_NOTICE,   /* tasks of a step begin or end here -> LBW_L_OK */
+    LBW_L_COMMAND,  /* lbctl                             -> LBW_L_TEXT or LBW_L_ERROR */
+    LBW_L_JOB,      /* lb-balancer's figures (JSON text) -> LBW_L_OK */
+    LBW_L_SCOPE,    /* what has the site decided for one? -> LBW_L_RULE */
+    LBW_L_PLACE,    /* rank these hosts, best first       -> LBW_L_HOSTS or LBW_L_ERROR */
+    LBW_L_CLAIM,    /* these tasks are going there  -> LBW_L_OK, LBW_L_CLAIMS or LBW_L_ERROR */
     LBW_L_DECISIONS = 16, /* what lb-balancer decided (JSON)  -> LBW_L_OK */
     LBW_L_EXPLAIN,        /* "JOBID[.STEP] [FROM]", its user  -> LBW_L_TEXT or LBW_L_ERROR */
     LBW_L_HOSTS = 32,
@@ -41,6 +42,7 @@ enum lbw_local_type {
     LBW_L_TEXT,  /* JSON */
     LBW_L_ERROR, /* a text for people */
     LBW_L_RULE,
+    LBW_L_CLAIMS, /* not taken: this is what others have claimed meanwhile */
 };
 
 /* Errors that the plugin tells apart; the others are for people alone. */
@@ -88,6 +90,22 @@ struct lbw_local_rule {
     char allowed[LBW_LOCAL_ALLOWED_MAX];     /* policies behind commas; "": all */
 };
 
+#define LBW_LOCAL_CLAIM_ANYHOW UINT64_MAX
+#define LBW_LOCAL_CLAIM_MOST 1000000 /* tasks, CPUs */
+
+/* Tasks that a placement has sent to hosts and that do not show in their load yet. */
+struct lbw_local_claims {
+    uint64_t
+        generation; /* CLAIM: of the newest CLAIMS that was regarded, 0: of none; CLAIMS: of this one */
+    uint32_t jobid; /* CLAIM: whose CPUs they take; 0: of a job that is to come */
+    size_t n;
+    struct lbw_local_claim {
+        char host[LBW_LOCAL_HOST_MAX];
+        double tasks;  /* >= 0; less the longer ago */
+        uint32_t cpus; /* CLAIMS: of those that a step of the job asking cannot have */
+    } claim[LBW_LOCAL_HOSTS_MAX];
+};
+
 struct lbw_local_msg {
     enum lbw_local_type type;
     union {
@@ -97,6 +115,7 @@ struct lbw_local_msg {
             text; /* COMMAND, JOB, DECISIONS, EXPLAIN, PLACE (hosts behind commas), TEXT, ERROR */
         struct lbw_local_scope scope;
         struct lbw_local_rule rule;
+        struct lbw_local_claims claims;
     } u;
 };
 

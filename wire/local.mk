@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libwire.la
 libwire_la_SOURCES = \
 	wire/addresses.c wire/addresses.h \
+	wire/claims.c wire/claims.h \
 	wire/endpoint.c wire/endpoint.h \
 	wire/flat.c wire/flat.h \
 	wire/hosts.c wire/hosts.h \

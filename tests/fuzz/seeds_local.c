@@ -53,6 +53,8 @@ static void local(const char *folder)
         {"local-job", {LBW_L_JOB, {.text = {"{\"jobid\":1}"}}}},
         {"local-scope", {LBW_L_SCOPE, {.scope = {"batch", "physics"}}}},
         {"local-place", {LBW_L_PLACE, {.text = {"n1,n2"}}}},
+        {"local-claim", {LBW_L_CLAIM, {.claims = {0, 7, 1, {{"n1", 2, 2}}}}}},
+        {"local-claims", {LBW_L_CLAIMS, {.claims = {3, 0, 2, {{"n1", .5, 2}, {"n2", 0, 0}}}}}},
         {"local-decisions", {LBW_L_DECISIONS, {.text = {"{\"jobid\":1}"}}}},
         {"local-explain", {LBW_L_EXPLAIN, {.text = {"7.0 3"}}}},
         {"local-ok", {.type = LBW_L_OK}},

@@ -9,6 +9,11 @@ tests_unit_lbd_test_bench_SOURCES = tests/unit/lbd/test_bench.c tests/unit/lbd/r
 tests_unit_lbd_test_bench_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_bench_LDADD = liblbd.la $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/lbd/test_claims
+tests_unit_lbd_test_claims_SOURCES = tests/unit/lbd/test_claims.c tests/unit/lbd/run.h
+tests_unit_lbd_test_claims_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_lbd_test_claims_LDADD = liblbd.la $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/lbd/test_conf
 tests_unit_lbd_test_conf_SOURCES = tests/unit/lbd/test_conf.c
 tests_unit_lbd_test_conf_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)

@@ -53,7 +53,11 @@ static const struct {
     {"srun -n4 --ntasks-per-node=2 a", NULL, "--ntasks-per-node=2", NULL, NULL, NULL, 4, 0, 0},
     {"srun -xn1 a", NULL, "-xn1", NULL, NULL, NULL, 0, 0, 0},
     {"srun -lw n1 a", NULL, "-lw", NULL, NULL, NULL, 0, 0, 0},
-    {"srun --exact -n4 a", NULL, "--exact", NULL, NULL, NULL, 0, 0, 0},
+    {"srun --exact -n4 a", NULL, NULL, NULL, NULL, NULL, 4, 0, 0},
+    {"srun -lv -n4 a", NULL, NULL, NULL, NULL, NULL, 4, 0, 0},
+    {"srun --verbose -n4 a", NULL, NULL, NULL, NULL, NULL, 4, 0, 0},
+    {"srun a", "SLURM_EXACT=1", NULL, NULL, NULL, NULL, 0, 0, 0},
+    {"srun --exact=1 a", NULL, "--exact=1", NULL, NULL, NULL, 0, 0, 0},
     {"srun -N2-4 -n4 a", NULL, "-N2-4", NULL, NULL, NULL, 4, 0, 0},
     {"srun -n 4k a", NULL, "-n", NULL, NULL, NULL, 0, 0, 0},
     {"srun -n-4 a", NULL, "-n-4", NULL, NULL, NULL, 0, 0, 0},
@@ -89,6 +93,10 @@ START_TEST(test_command)
     ck_assert_uint_eq(c.ntasks, commands[_i].ntasks);
     ck_assert_uint_eq(c.nodes, commands[_i].nodes);
     ck_assert_uint_eq(c.cpus, commands[_i].cpus);
+    ck_assert_int_eq(c.exact, c.cpus > 0 || (!c.conflict && (strstr(commands[_i].line, "--exact") ||
+                                                             get("SLURM_EXACT"))));
+    ck_assert_int_eq(c.verbose,
+                     strstr(commands[_i].line, "-lv") || strstr(commands[_i].line, "--v"));
     ck_assert_int_eq(c.has_lb, strstr(commands[_i].line, "--lb") != NULL);
 }
 END_TEST
@@ -166,6 +174,26 @@ START_TEST(test_layout_cores)
 }
 END_TEST
 
+/* Ten steps of one task that begin at once, each beside what those before it have claimed. */
+START_TEST(test_layout_burst)
+{
+    uint32_t got[4] = {0};
+
+    fill((const double[]){.4, .4, .4, .1}, 4, 4);
+    for (int step = 0; step < 10; step++) {
+        ck_assert_int_eq(lbs_layout(slot, 4, 1, 0), 0);
+        for (int i = 0; i < 4; i++) {
+            got[i] += slot[i].tasks;
+            slot[i].claimed = got[i];
+            slot[i].most = 4 - got[i];
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        ck_assert_msg(got[i] == 3U + (i == 0 && got[3] == 0), "slot %d: %u", i, got[i]);
+    ck_assert_uint_eq(got[0] + got[1] + got[2] + got[3], 10);
+}
+END_TEST
+
 /* The best pace that any layout has; the plain one is one of them. */
 static double best_pace(size_t n, uint32_t left, size_t at)
 {
@@ -224,6 +252,7 @@ int main(void)
     tcase_add_test(t, test_cpus);
     tcase_add_loop_test(t, test_layout, 0, (int)(sizeof(layouts) / sizeof(*layouts)));
     tcase_add_test(t, test_layout_cores);
+    tcase_add_test(t, test_layout_burst);
     tcase_add_test(t, test_layout_is_best);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

@@ -15,7 +15,14 @@
 #include "common/sock.h"
 #include "slurm_plugin/place.h"
 
-enum manner { NOBODY, SILENT, REFUSES, KNOWS };
+enum manner {
+    NOBODY,
+    SILENT,
+    REFUSES,
+    KNOWS,
+    TAKEN,
+    FORGETS
+}; /* TAKEN: all hosts are claimed; FORGETS: says nothing to a claim */
 
 static char folder[] = "/tmp/lb-plugin-why-XXXXXX";
 static struct lbw_local_msg msg;
@@ -31,6 +38,8 @@ static const struct {
     enum lbw_placement what;
 } cases[] = {
     {KNOWS, NULL, 4, .25, 8, NULL, "4(x4)", LBW_PLACE_OURS},
+    {TAKEN, NULL, 4, .25, 8, NULL, "4(x4)", LBW_PLACE_NO_ROOM},
+    {FORGETS, NULL, 4, .25, 8, NULL, "4(x4)", LBW_PLACE_DEADLINE},
     {KNOWS, NULL, 4, 1, 8, NULL, "4(x4)", LBW_PLACE_AS_GOOD},
     {KNOWS, NULL, 4, .25, 4, NULL, "4(x4)", LBW_PLACE_AS_GOOD}, /* one a host in any case */
     {KNOWS, NULL, 3, .25, 8, NULL, "4(x4)", LBW_PLACE_UNKNOWN_HOSTS},
@@ -47,9 +56,18 @@ static const struct {
     {NOBODY, NULL, 0, 1, 8, NULL, "4(x4)", LBW_PLACE_NO_LBD},
 };
 
-static void make_answer(int i)
+static void make_answer(int i, int question)
 {
     memset(&msg, 0, sizeof(msg));
+    if (question > 0) { /* a claim */
+        msg.type = cases[i].manner == TAKEN ? LBW_L_CLAIMS : LBW_L_OK;
+        for (size_t k = 0; cases[i].manner == TAKEN && k < 4; k++) {
+            msg.u.claims.claim[k].cpus = LBW_LOCAL_CLAIM_MOST;
+            snprintf(msg.u.claims.claim[k].host, LBW_LOCAL_HOST_MAX, "n%zu", k + 1);
+            msg.u.claims.n++;
+        }
+        return;
+    }
     if (cases[i].manner == REFUSES) {
         msg.type = LBW_L_ERROR;
         strcpy(msg.u.text.text, cases[i].refusal);
@@ -65,31 +83,37 @@ static void make_answer(int i)
     }
 }
 
-/* One question, however it is put; then nothing. */
-static void serve(int listener, int i)
+static void answer(int fd, int i, int question)
 {
     struct lbx_channel channel;
     struct lbx_buf body, out, in;
-    int fd;
 
     lbx_channel_init_plain(&channel);
     lbx_buf_init(&body, LBX_FRAME_CAP);
     lbx_buf_init(&out, 2 * LBX_FRAME_CAP);
     lbx_buf_init(&in, 2 * LBX_FRAME_CAP);
-    do
-        fd = lbx_sock_wait(listener, POLLIN, INT64_MAX) > 0 ? accept(listener, NULL, NULL) : -1;
-    while (fd < 0);
-    if (cases[i].manner == SILENT)
-        for (;;)
-            pause();
-    make_answer(i);
+    make_answer(i, question);
     if (lbx_sock_wait(fd, POLLIN, INT64_MAX) < 0 || lbx_sock_fill(fd, &in) < 0 ||
         lbw_local_encode(&msg, &body) < 0 ||
         lbx_frame_append(&channel, &out, lbx_buf_data(&body), lbx_buf_len(&body)) < 0 ||
         lbx_sock_flush(fd, &out) < 0)
         _exit(1);
-    for (;;)
-        pause();
+}
+
+/* The first question is for hosts, what comes then are claims. */
+static void serve(int listener, int i)
+{
+    for (int question = 0;; question++) {
+        int fd;
+
+        do
+            fd = lbx_sock_wait(listener, POLLIN, INT64_MAX) > 0 ? accept(listener, NULL, NULL) : -1;
+        while (fd < 0);
+        if (cases[i].manner == SILENT || (cases[i].manner == FORGETS && question > 0))
+            for (;;)
+                pause();
+        answer(fd, i, question);
+    }
 }
 
 START_TEST(test_why)
@@ -113,8 +137,9 @@ START_TEST(test_why)
             serve(listener, _i);
         ck_assert_int_gt(pid, 0);
     }
-    p.deadline_ns =
-        lbx_clock_mono_ns() + (cases[_i].manner == SILENT ? LBX_NS_PER_S / 50 : 20 * LBX_NS_PER_S);
+    p.deadline_ns = lbx_clock_mono_ns() + (cases[_i].manner == SILENT    ? LBX_NS_PER_S / 50
+                                           : cases[_i].manner == FORGETS ? LBX_NS_PER_S
+                                                                         : 20 * LBX_NS_PER_S);
     n = lbs_place(&p, &lbd, slot, &what, &why);
     ck_assert_str_eq(lbw_placement_name(what), lbw_placement_name(cases[_i].what));
     ck_assert_int_eq(n > 0, what == LBW_PLACE_OURS);

@@ -47,15 +47,19 @@ static void make(enum lbw_local_type type)
         msg.u.rule = (struct lbw_local_rule){.opt_out = 1, .trace = 1, .least_chunk_ns = 1000000};
         strcpy(msg.u.rule.policy, "liu,period=1s");
         strcpy(msg.u.rule.allowed, "liu,static");
+    } else if (type == LBW_L_CLAIM || type == LBW_L_CLAIMS) {
+        msg.u.claims = (struct lbw_local_claims){.generation = UINT64_MAX, .jobid = 7, .n = 2};
+        msg.u.claims.claim[0] = (struct lbw_local_claim){"n1", .75, 3};
+        msg.u.claims.claim[1] = (struct lbw_local_claim){"n2.example", 0, LBW_LOCAL_CLAIM_MOST};
     } else if (type != LBW_L_SELF && type != LBW_L_RANK && type != LBW_L_OK) {
         strcpy(msg.u.text.text, "hosts --all \xc3\xa4");
     }
 }
 
 static const enum lbw_local_type types[] = {
-    LBW_L_SELF,  LBW_L_RANK,  LBW_L_NOTICE,    LBW_L_COMMAND, LBW_L_JOB,
-    LBW_L_HOSTS, LBW_L_OK,    LBW_L_TEXT,      LBW_L_ERROR,   LBW_L_SCOPE,
-    LBW_L_RULE,  LBW_L_PLACE, LBW_L_DECISIONS, LBW_L_EXPLAIN};
+    LBW_L_SELF,      LBW_L_RANK,    LBW_L_NOTICE, LBW_L_COMMAND, LBW_L_JOB,  LBW_L_HOSTS,
+    LBW_L_OK,        LBW_L_TEXT,    LBW_L_ERROR,  LBW_L_SCOPE,   LBW_L_RULE, LBW_L_PLACE,
+    LBW_L_DECISIONS, LBW_L_EXPLAIN, LBW_L_CLAIM,  LBW_L_CLAIMS};
 #define NTYPES (sizeof(types) / sizeof(types[0]))
 
 static void encode(struct lbx_buf *b)
@@ -168,6 +172,19 @@ START_TEST(values_out_of_bounds_are_not_encoded)
             h->age_ns = -1;
         else
             msg.u.hosts.more = 2;
+        ck_assert_int_eq(lbw_local_encode(&msg, &b), -EINVAL);
+        ck_assert_uint_eq(lbx_buf_len(&b), 0);
+    }
+    for (int which = 0; which < 4; which++) {
+        make(LBW_L_CLAIM);
+        if (which == 0)
+            msg.u.claims.n = LBW_LOCAL_HOSTS_MAX + 1;
+        else if (which == 1)
+            strcpy(msg.u.claims.claim[1].host, "a b");
+        else if (which == 2)
+            msg.u.claims.claim[1].tasks = NAN;
+        else
+            msg.u.claims.claim[1].cpus = LBW_LOCAL_CLAIM_MOST + 1;
         ck_assert_int_eq(lbw_local_encode(&msg, &b), -EINVAL);
         ck_assert_uint_eq(lbx_buf_len(&b), 0);
     }

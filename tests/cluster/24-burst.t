@@ -1,0 +1,101 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Placements asked for at the same moment: what was just placed counts at once, so they spread.
+. "$(dirname "$0")/../lib/tap.sh"
+need_build sbin/lbd bin/lbctl slurm_plugin/.libs/lb.so
+export LB_CLUSTER_LBD=no
+need_cluster 4
+dir=$(cluster dir)
+shared=$dir/shared
+within() { # SECONDS CMD...: until it succeeds
+  local until=$((SECONDS + $1))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    [ $SECONDS -lt $until ] || return 1
+    sleep 0.2
+  done
+}
+printf '#!/bin/sh\nexec sleep 60\n' >"$shared/balancer"
+chmod 755 "$shared/balancer"
+cluster plugin "$LB_BUILD/slurm_plugin/.libs/lb.so" "balancer=$shared/balancer" deadline_ms=100
+for h in n1 n2 n3 n4; do cluster speed $h .3; done
+# the load is looked at once an hour: that they spread comes from what was placed, not from what was seen
+printf 'probe { load_interval = 3600s }\n' >"$dir/policy.conf"
+cluster lbd all start >/dev/null
+known() { cluster head "$LB_BUILD/bin/lbctl" --json rank | perl -MJSON::PP -e '
+  my @h = @{decode_json(join "", <STDIN>)->{hosts}}; exit !(@h == 4 && !grep { $_->{core_speed} < .1 } @h)'; }
+ok "four hosts of the same speed are known" within 90 known
+diag "$(cluster head "$LB_BUILD/bin/lbctl" rank)"
+
+# Steps stay until all have been placed; what is looked at is where lbd has sent them, since on a busy machine some may be
+# left to Slurm: their 100 ms are over.
+cat >"$shared/step" <<'X'
+#!/bin/bash
+for ((i = 0; i < 1200; i++)); do
+  [ ! -e "$1/go" ] || exit 0
+  sleep .1
+done
+exit 1
+X
+cat >"$shared/burst" <<'X'
+#!/bin/bash
+seen=$1 n=$2
+shift 2
+for ((k = 1; k <= n; k++)); do srun -v "$@" "${0%/*}/step" "$seen" 2>"$seen/log.$k" & done
+for ((i = 0; i < 600; i++)); do
+  [ "$(grep -lE 'lb: .* (gets|lays out)' "$seen"/log.* | wc -l)" -lt $n ] || break
+  sleep .1
+done
+touch "$seen/go"
+wait
+X
+chmod 755 "$shared/step" "$shared/burst"
+new_folder() { rm -rf "$shared/seen" && mkdir -m 1777 "$shared/seen"; }
+# the tasks that lbd has sent to each host, as "n1 n2 n3 n4"
+placed() { cat "$shared"/seen/log.* | sed -n 's/^.*lb: \(n[1-4]\) gets \([0-9]*\) tasks.*/\1 \2/p' |
+  awk '{ n[$1] += $2 } END { print n["n1"] + 0, n["n2"] + 0, n["n3"] + 0, n["n4"] + 0 }'; }
+burst() { # N OPTION...: steps in one job
+  new_folder
+  cluster user timeout 200 salloc -Q -N4 -n16 "$shared/burst" "$shared/seen" "$@" >"$tap_tmp/err" 2>&1
+}
+enough() { # LEAST OPTION...: a burst of which so many were sent by lbd; on a busy machine it takes several
+  local least=$1 i sum
+  shift
+  for i in 1 2 3 4 5; do
+    "$@"
+    read -r sum < <(placed | awk '{ print $1 + $2 + $3 + $4 }')
+    [ "$sum" -lt "$least" ] || break
+    diag "only $sum were placed in time"
+  done
+  got=$(placed)
+}
+fresh() { new_folder && cluster user timeout 200 "$shared/burst" "$shared/seen" "$@" >"$tap_tmp/err" 2>&1; }
+spread() { # LEAST N1 N2 N3 N4: so many in all, at least, and no host has two more than another
+  local least=$1 sum=0 low=99 high=0 v
+  shift
+  for v in "$@"; do sum=$((sum + v)) low=$((v < low ? v : low)) high=$((v > high ? v : high)); done
+  [ "$#" = 4 ] && [ $sum -ge "$least" ] && [ $((high - low)) -le 1 ]
+}
+enough 5 burst 10 --exact --lb=hosts -n1
+# shellcheck disable=SC2086
+ok "ten steps that begin at once spread over the hosts: $got" spread 5 $got
+enough 2 burst 3 --lb=hosts -n1
+# shellcheck disable=SC2086
+ok "three that take whole hosts go to hosts of their own: $got" spread 2 $got
+
+# --- when they have ended, nothing is left of them
+in_job() { cluster user salloc -Q -N4 -n16 "$@" hostname | sort | uniq -c | awk '{ print $1 }' | sort | tr '\n' ' '; }
+is "$(in_job srun --lb=hosts -n16)" "4 4 4 4 " "the next step has all of it"
+
+# --- new jobs: of four that begin at once none goes where another went
+enough 3 fresh 4 --lb=hosts -c4 -n1
+# shellcheck disable=SC2086
+ok "four jobs that begin at once go to hosts of their own: $got" spread 3 $got
+
+# --- without an lbd they run as ever
+cluster lbd head kill >/dev/null
+new_folder
+ok "lbd dead: they run as ever" cluster user timeout 200 salloc -Q -N4 -n16 "$shared/burst" "$shared/seen" 4 --exact --lb=hosts -n1
+is "$(placed)" "0 0 0 0" "and where Slurm wants them"
+is "$(cluster head sinfo -h -o %T | sort -u)" idle "no host is drained or down"
+done_testing
