@@ -30,9 +30,9 @@ void lbx_policyconf_init(struct lbx_policyconf *c)
     c->index_task = 1;
     c->keep_raw_ns = 86400 * LBX_NS_PER_S;
     c->keep_5m_ns = 30 * INT64_C(86400) * LBX_NS_PER_S;
-    c->keep_1h_ns = 730 * INT64_C(86400) * LBX_NS_PER_S;
-    c->keep_benchmarks_ns = c->keep_jobs_ns = c->keep_events_ns = c->keep_1h_ns;
-    c->database_bytes_max = INT64_C(1) << 30;
+    c->keep_1h_ns = c->keep_benchmarks_ns = 365 * INT64_C(86400) * LBX_NS_PER_S;
+    c->keep_jobs_ns = c->keep_events_ns = 730 * INT64_C(86400) * LBX_NS_PER_S;
+    c->database_bytes_max = INT64_C(2) << 30; /* of 1,000 hosts, with a quarter to spare */
     c->backup_hour = 3;
     c->backups = 2;
     c->snapshot_interval_ns = 3600 * LBX_NS_PER_S;

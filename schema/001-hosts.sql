@@ -51,7 +51,7 @@ CREATE TABLE event (
     id INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,
     host_id INTEGER,
-    what TEXT NOT NULL,                 -- joined, left, rebooted, database_reset
+    what TEXT NOT NULL,                 -- joined, left, rebooted, database_reset, database_nearly_full
     detail TEXT NOT NULL
 ) STRICT;
 CREATE INDEX event_at ON event(at);

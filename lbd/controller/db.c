@@ -14,7 +14,6 @@
 #include "lbd/controller/migrations.h"
 
 #define APPLICATION_ID 0x6c62646d
-#define PAGE_BYTES 4096
 
 int lbd_db_errno(int rc)
 {
@@ -122,7 +121,7 @@ static int set_up(struct lbd_db *db, int64_t max_bytes)
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
         "PRAGMA cache_size = -512; PRAGMA journal_size_limit = 4194304;"
         "PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON; PRAGMA max_page_count = %" PRId64,
-        max_bytes / PAGE_BYTES);
+        max_bytes / LBD_DB_PAGE_BYTES);
     return lbd_db_execute(db, sql);
 }
 

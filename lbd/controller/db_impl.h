@@ -8,6 +8,7 @@
 
 #include "lbd/controller/db.h"
 
+#define LBD_DB_PAGE_BYTES 4096
 #define LBD_DB_HOST_BITS 20 /* of a key of reports; the seconds are above them */
 #define LBD_DB_HOST_MASK ((INT64_C(1) << LBD_DB_HOST_BITS) - 1)
 

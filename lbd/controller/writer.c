@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "lbd/controller/db_impl.h"
 #include "lbd/controller/rollup.h"
 #include "lbd/controller/store_impl.h"
 
@@ -16,6 +17,8 @@
 #define KEEP_NS (10 * LBX_NS_PER_MS)       /* of housekeeping at a time */
 #define KEEP_SOON_NS (100 * LBX_NS_PER_MS) /* while there is more of it */
 #define KEEP_LATER_NS (5 * LBX_NS_PER_S)
+#define NEARLY_FULL .9 /* of the allowed size */
+#define NEARLY_FULL_ENDS .8
 #define REOPEN_NS (5 * LBX_NS_PER_S)
 
 static const double write_bounds_s[LBD_STORE_BUCKETS - 1] = {.001, .005, .02, .1, .5, 2, 10};
@@ -221,6 +224,32 @@ static int64_t file_bytes(const char *path, const char *suffix)
     return stat(name, &st) == 0 ? (int64_t)st.st_size : 0;
 }
 
+/* Told while there is time to give it more, or to keep less.  Pages count: the file gets them some time later. */
+static void watch_size(struct lbd_store *s)
+{
+    int64_t most = s->settings.max_bytes, size = 0;
+    char detail[96];
+
+    if (lbd_db_pragma(s->db, "PRAGMA page_count", &size) < 0)
+        return;
+    size *= LBD_DB_PAGE_BYTES;
+    if (s->nearly_full) {
+        s->nearly_full = (double)size > NEARLY_FULL_ENDS * (double)most;
+        return;
+    }
+    if ((double)size < NEARLY_FULL * (double)most)
+        return;
+    s->nearly_full = true;
+    snprintf(detail, sizeof(detail),
+             "%" PRId64 " of %" PRId64 " MiB: at the limit the oldest rows go", size >> 20,
+             most >> 20);
+    lbx_log(LBX_LOG_WARNING,
+            "%s is nearly full: %s (retention in policy.conf: raise size, or keep less)",
+            s->settings.path, detail);
+    lbd_store_put_event(s, UINT32_MAX, lbx_clock_wall_ns() / LBX_NS_PER_S, "database_nearly_full",
+                        detail);
+}
+
 static void note_commit(struct lbd_store *s, int64_t took_ns)
 {
     double took_s = (double)took_ns / 1e9;
@@ -241,6 +270,7 @@ static void note_commit(struct lbd_store *s, int64_t took_ns)
     pthread_mutex_unlock(&s->lock);
     lbd_rows_free(s->batch, s->nbatch);
     s->nbatch = 0;
+    watch_size(s);
 }
 
 /* The oldest rows make room where the limit is our own, raw ones first; on a full disk this fails like the rest. */

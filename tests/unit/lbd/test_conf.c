@@ -39,7 +39,7 @@ START_TEST(an_empty_file_gives_the_defaults)
     ck_assert_int_eq(conf.mode, LBX_MODE_OPT_IN);
     ck_assert_int_eq(conf.load_interval_ns, 10 * LBX_NS_PER_S);
     ck_assert_double_eq(conf.index_task, plain.index_task);
-    ck_assert_int_eq(conf.database_bytes_max, INT64_C(1) << 30);
+    ck_assert_int_eq(conf.database_bytes_max, INT64_C(2) << 30);
     ck_assert(conf.verify_address && conf.trace);
     ck_assert_uint_eq(conf.npartitions + conf.naccounts + conf.npolicies + conf.nusers, 0);
     lbx_policyconf_fini(&conf);

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/policyconf.h"
+#include "lbd/controller/db_impl.h"
 #include "tests/unit/lbd/store.h"
 #include "tests/unit/prop.h"
 
@@ -336,6 +338,87 @@ START_TEST(a_copy_that_cannot_be_written_is_told_and_the_rest_goes_on)
 }
 END_TEST
 
+#define SITE_HOSTS 1000
+#define BYTES_MAX ((int64_t)256 << 20)
+
+static int64_t pages(void)
+{
+    int64_t n = 0;
+
+    ck_assert_int_eq(lbd_db_pragma(db, "PRAGMA page_count", &n), 0);
+    return n;
+}
+
+/* Bytes of a row of a table, of many. */
+static double row_bytes(enum lbd_table table)
+{
+    static struct lbd_db_sum sum[SITE_HOSTS + 1];
+    struct lbw_node_report r = a_report();
+    int64_t before = pages(), n = 0;
+
+    for (int h = 1; h <= SITE_HOSTS; h++) {
+        sum[h].reports = 30;
+        for (int i = 0; i < LBD_DB_VALUES; i++)
+            sum[h].value[i] = 30 * INT64_C(64000); /* 64 cores, in thousandths */
+    }
+    ck_assert_int_eq(lbd_db_begin(db), 0);
+    for (int turn = 0; turn < 40; turn++) {
+        int64_t at_s = BEGIN_S + 86400 * (int64_t)table + 3600 * turn;
+
+        if (table == LBD_T_5M || table == LBD_T_1H) {
+            ck_assert_int_eq(lbd_db_commit(db), 0);
+            ck_assert_int_eq(lbd_db_put_means(db, table == LBD_T_5M ? LBD_5M : LBD_1H, at_s, sum,
+                                              SITE_HOSTS + 1),
+                             0);
+            ck_assert_int_eq(lbd_db_begin(db), 0);
+            n += SITE_HOSTS;
+            continue;
+        }
+        for (int h = 1; h <= SITE_HOSTS; h++, n++) {
+            r.external_cpus = r.busy_cpus = 64;
+            r.core_speed = 1.025;
+            r.capacity = 64.123;
+            /* one that is as old in each turn is a new one in each; else there is only the first */
+            r.bench_age_ns = table == LBD_T_BENCHMARK ? 0 : (at_s - BEGIN_S) * LBX_NS_PER_S;
+            ck_assert_int_eq(lbd_db_put_report(db, h, at_s, &r), 0);
+        }
+    }
+    ck_assert_int_eq(lbd_db_commit(db), 0);
+    return (double)(pages() - before) * 4096 / (double)n;
+}
+
+/* What is kept by default of 1,000 hosts leaves a fifth of the default size to jobs and events. */
+START_TEST(the_default_times_fit_into_the_default_size)
+{
+    struct lbx_policyconf conf;
+    double raw, five, hour, benchmark, sum;
+
+    lbx_policyconf_init(&conf);
+    ck_assert_int_eq(lbd_db_open(path, BYTES_MAX, &db, &err), 0);
+    for (int h = 0; h < SITE_HOSTS; h++) {
+        struct lbd_db_host host = a_host("");
+        int64_t host_id = 0;
+
+        snprintf(host.name, sizeof(host.name), "node%05d", h);
+        ck_assert_int_eq(lbd_db_put_host(db, &host, &host_id), 0);
+        ck_assert_int_eq(host_id, h + 1);
+    }
+    raw = row_bytes(LBD_T_RAW);
+    five = row_bytes(LBD_T_5M);
+    hour = row_bytes(LBD_T_1H);
+    benchmark = row_bytes(LBD_T_BENCHMARK) - raw; /* such a report is in both tables */
+    sum = SITE_HOSTS * (raw * (double)(conf.keep_raw_ns / conf.load_interval_ns) +
+                        five * (double)(conf.keep_5m_ns / (300 * LBX_NS_PER_S)) +
+                        hour * (double)(conf.keep_1h_ns / (3600 * LBX_NS_PER_S)) +
+                        benchmark * (double)(conf.keep_benchmarks_ns / conf.benchmark_interval_ns));
+    lbd_db_close(db);
+    ck_assert_msg(
+        benchmark > 40 && sum < .8 * (double)conf.database_bytes_max,
+        "bytes a row: %.1f raw, %.1f and %.1f of means, %.1f of benchmarks; together %.3g", raw,
+        five, hour, benchmark, sum);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("keep");
@@ -348,6 +431,7 @@ int main(void)
     tcase_add_test(tc, rows_go_when_they_are_old_and_in_the_means);
     tcase_add_test(tc, a_backup_is_whole_while_rows_are_put);
     tcase_add_test(tc, a_snapshot_takes_the_place_of_the_last_one);
+    tcase_add_test(tc, the_default_times_fit_into_the_default_size);
     tcase_add_test(tc, a_copy_that_cannot_be_written_is_told_and_the_rest_goes_on);
     return run_tests("lbd/keep", tc);
 }

@@ -270,6 +270,7 @@ START_TEST(a_full_file_makes_room_by_the_oldest_rows)
     ck_assert_int_le(size_of(path), INT64_C(4096) * 60);
     ck_assert_int_eq(query("SELECT max(key) >> 20 FROM report_raw"), 1000 + 19999);
     ck_assert_int_gt(query("SELECT min(key) >> 20 FROM report_raw"), 1000);
+    ck_assert_int_eq(query("SELECT count(*) FROM event WHERE what = 'database_nearly_full'"), 1);
 }
 END_TEST
 
