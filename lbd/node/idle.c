@@ -19,6 +19,8 @@ static bool parse_line(const char *line, int *ret_cpu, int64_t *ret_ticks)
 {
     uint64_t idle, iowait;
 
+    if (strncmp(line, "cpu", 3) != 0 || line[3] == ' ') /* the sum of all */
+        return false;
     if (sscanf(line, "cpu%d %*u %*u %*u %" SCNu64 " %" SCNu64, ret_cpu, &idle, &iowait) != 3)
         return false;
     *ret_ticks = (int64_t)(idle + iowait);

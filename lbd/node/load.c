@@ -22,10 +22,22 @@
 #define PROBE_EACH 6                        /* samples: at 10 s a probe costs .01 % of a core */
 #define PROBE_IDLE .95                      /* a larger share than this is noise */
 
-void lbd_load_init(struct lbd_load_source *s)
+void lbd_load_init(struct lbd_load_source *s, const char *proc)
 {
+    char self[LBD_CGROUP_PATH_MAX];
+
     memset(s, 0, sizeof(*s));
-    lbd_cgroup_find("/proc/self", &s->cgroup);
+    s->proc = proc;
+    snprintf(self, sizeof(self), "%s/self", proc);
+    lbd_cgroup_find(self, &s->cgroup);
+}
+
+static FILE *open_proc(const char *proc, const char *name)
+{
+    char path[LBD_CGROUP_PATH_MAX + 32];
+
+    snprintf(path, sizeof(path), "%s/%s", proc, name);
+    return fopen(path, "re");
 }
 
 void lbd_load_fini(struct lbd_load_source *s)
@@ -48,19 +60,21 @@ double lbd_load_cpus(struct lbd_load_source *s)
 }
 
 /* /proc/stat: time of all processors in use, stolen time (not in it), and the run queue. */
-static int read_machine(int64_t *ret_busy_ns, int64_t *ret_steal_ns, uint32_t *ret_running)
+static int read_machine(const char *proc, int64_t *ret_busy_ns, int64_t *ret_steal_ns,
+                        uint32_t *ret_running)
 {
     uint64_t user, nice, system, idle, iowait, irq, softirq, steal;
     int64_t tick_ns = LBX_NS_PER_S / sysconf(_SC_CLK_TCK);
     char line[512];
-    FILE *f = fopen("/proc/stat", "re");
+    FILE *f = open_proc(proc, "stat");
     bool seen = false;
 
     if (!f)
         return -errno;
     while (fgets(line, sizeof(line), f)) {
-        if (sscanf(line,
-                   "cpu  %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+        if (strncmp(line, "cpu ", 4) == 0 && /* not those of single processors */
+            sscanf(line,
+                   "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
                    " %" SCNu64 " %" SCNu64,
                    &user, &nice, &system, &idle, &iowait, &irq, &softirq, &steal) == 8) {
             *ret_busy_ns = (int64_t)(user + nice + system + irq + softirq) * tick_ns;
@@ -74,17 +88,15 @@ static int read_machine(int64_t *ret_busy_ns, int64_t *ret_steal_ns, uint32_t *r
     return seen ? 0 : -EPROTO;
 }
 
-static double read_pressure(const struct lbd_cgroup *g)
+static double read_pressure(const struct lbd_load_source *s)
 {
-    char path[LBD_CGROUP_PATH_MAX + 32] = "/proc/pressure/cpu";
+    const struct lbd_cgroup *g = &s->cgroup;
     double percent = 0;
     FILE *f;
 
-    if (g->limited[0] && g->version == 2)
-        snprintf(path, sizeof(path), "%s/cpu.pressure", g->limited);
-    else if (g->limited[0])
+    if (g->limited[0] && g->version != 2)
         return 0; /* the machine's says nothing about one host in it */
-    f = fopen(path, "re");
+    f = g->limited[0] ? open_proc(g->limited, "cpu.pressure") : open_proc(s->proc, "pressure/cpu");
     if (!f)
         return 0;
     if (fscanf(f, "some avg10=%lf", &percent) != 1 || !(percent >= 0 && percent <= 100))
@@ -94,9 +106,9 @@ static double read_pressure(const struct lbd_cgroup *g)
 }
 
 /* Time in which somebody on the machine waited for a core, so far; -1 where the kernel does not tell. */
-static int64_t read_waiting_us(void)
+static int64_t read_waiting_us(const char *proc)
 {
-    FILE *f = fopen("/proc/pressure/cpu", "re");
+    FILE *f = open_proc(proc, "pressure/cpu");
     int64_t us = -1;
 
     if (!f)
@@ -140,7 +152,7 @@ static int read_busy(struct lbd_load_source *s, int64_t machine_ns, int64_t *ret
         return 0;
     if (!s->procs)
         s->procs = lbd_procs_create();
-    return s->procs ? lbd_procs_usage(s->procs, s->cgroup.limited, ret_ns) : -ENOMEM;
+    return s->procs ? lbd_procs_usage(s->procs, s->proc, s->cgroup.limited, ret_ns) : -ENOMEM;
 }
 
 /* Counters at one moment; -1: the kernel does not tell. */
@@ -152,8 +164,8 @@ static void read_counters(struct lbd_load_source *s, struct counters *c, struct 
 {
     c->machine_ns = c->busy_ns = c->throttled_ns = -1;
     c->steal_ns = 0;
-    c->waiting_us = read_waiting_us();
-    if (read_machine(&c->machine_ns, &c->steal_ns, &l->running) < 0)
+    c->waiting_us = read_waiting_us(s->proc);
+    if (read_machine(s->proc, &c->machine_ns, &c->steal_ns, &l->running) < 0)
         c->machine_ns = -1;
     if ((s->cgroup.limited[0] || c->machine_ns >= 0) &&
         read_busy(s, c->machine_ns, &c->busy_ns) < 0)
@@ -211,7 +223,7 @@ int lbd_load_sample(struct lbd_load_source *s, struct lbd_load *ret)
         l.busy_cpus = s->probed_cpus;
         l.probed = true;
     }
-    l.pressure_ratio = read_pressure(&s->cgroup);
+    l.pressure_ratio = read_pressure(s);
     read_users(&l);
     s->at_ns = c.now_ns;
     s->busy_ns = c.busy_ns;

@@ -31,6 +31,7 @@ struct lbd_load {
 struct lbd_procs;
 
 struct lbd_load_source {
+    const char *proc; /* borrowed */
     struct lbd_cgroup cgroup;
     int64_t at_ns, busy_ns, steal_ns, own_ns, waiting_us; /* of the sample before; at_ns 0: none */
     int64_t throttled_ns;
@@ -39,7 +40,8 @@ struct lbd_load_source {
     double probed_cpus;      /* what it suggested */
 };
 
-void lbd_load_init(struct lbd_load_source *s);
+/* proc: "/proc", or a folder like it for tests, borrowed as long as s lives. */
+void lbd_load_init(struct lbd_load_source *s, const char *proc);
 void lbd_load_fini(struct lbd_load_source *s);
 
 /*

@@ -368,8 +368,8 @@ int lbd_node_create(uv_loop_t *loop, const char *host, const char *state,
         return rc;
     }
     take_saved(n, state);
-    lbd_load_init(&n->source);
-    lbd_load_init(&n->bench_source);
+    lbd_load_init(&n->source, "/proc");
+    lbd_load_init(&n->bench_source, "/proc");
     n->stats.load.cpus = lbd_load_cpus(&n->source);
     uv_timer_init(loop, &n->load_timer);
     uv_timer_init(loop, &n->bench_timer);

@@ -37,15 +37,15 @@ void lbd_procs_destroy(struct lbd_procs *p)
     free(p);
 }
 
-static int read_process(int pid, struct process *ret)
+static int read_process(const char *proc, int pid, struct process *ret)
 {
     int64_t tick_ns = LBX_NS_PER_S / sysconf(_SC_CLK_TCK);
-    char path[64], text[CPUTIME_BYTES], *p;
+    char path[1100], text[CPUTIME_BYTES], *p;
     uint64_t user, system;
     ssize_t n;
     int fd;
 
-    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    snprintf(path, sizeof(path), "%s/%d/stat", proc, pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
@@ -72,7 +72,7 @@ static int64_t find_before(const struct lbd_procs *p, const struct process *now)
     return 0;
 }
 
-int lbd_procs_usage(struct lbd_procs *p, const char *folder, int64_t *ret_ns)
+int lbd_procs_usage(struct lbd_procs *p, const char *proc, const char *folder, int64_t *ret_ns)
 {
     char path[1100];
     size_t n = 0;
@@ -84,7 +84,7 @@ int lbd_procs_usage(struct lbd_procs *p, const char *folder, int64_t *ret_ns)
     if (!f)
         return -errno;
     while (n < PROCS_MAX && fscanf(f, "%d", &pid) == 1) {
-        if (read_process(pid, &p->now[n]) < 0)
+        if (read_process(proc, pid, &p->now[n]) < 0)
             continue; /* gone already */
         p->sum_ns += p->now[n].used_ns - find_before(p, &p->now[n]);
         n++;

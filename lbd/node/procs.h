@@ -16,9 +16,10 @@ void lbd_procs_destroy(struct lbd_procs *p); /* NULL is fine */
 /*
  * A sum that only grows: what was seen of processes that have ended stays in it.  Processes that come and go between two
  * calls are missed.  Looks at 512 processes at most.
+ * proc: "/proc" or a folder like it;  folder: the group's
  * Returns 0 or a negative errno.
  */
-int lbd_procs_usage(struct lbd_procs *p, const char *folder, int64_t *ret_ns)
+int lbd_procs_usage(struct lbd_procs *p, const char *proc, const char *folder, int64_t *ret_ns)
     __attribute__((warn_unused_result));
 
 #endif

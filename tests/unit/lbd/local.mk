@@ -69,6 +69,11 @@ tests_unit_lbd_test_past_SOURCES = tests/unit/lbd/test_past.c tests/unit/lbd/run
 tests_unit_lbd_test_past_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_past_LDADD = liblbd.la $(CHECK_LIBS) $(SQLITE_LIBS)
 
+check_PROGRAMS += tests/unit/lbd/test_load
+tests_unit_lbd_test_load_SOURCES = tests/unit/lbd/test_load.c tests/unit/lbd/run.h
+tests_unit_lbd_test_load_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_lbd_test_load_LDADD = liblbd.la $(CHECK_LIBS) -lm
+
 check_PROGRAMS += tests/unit/lbd/test_saved
 tests_unit_lbd_test_saved_SOURCES = tests/unit/lbd/test_saved.c tests/unit/lbd/run.h
 tests_unit_lbd_test_saved_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)

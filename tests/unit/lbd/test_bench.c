@@ -120,7 +120,7 @@ static const char *stat_of(int a, int b, int c, int d)
     static char text[512];
 
     snprintf(text, sizeof(text),
-             "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 9 9 9 %d 0 1 1 1 0 0\ncpu1 9 9 9 %d 0 1 1 1 0 0\n"
+             "cpu  7 2 3 4 99999 6 7 8 9 10\ncpu0 9 9 9 %d 0 1 1 1 0 0\ncpu1 9 9 9 %d 0 1 1 1 0 0\n"
              "cpu2 9 9 9 0 %d 1 1 1 0 0\ncpu7 9 9 9 %d 0 1 1 1 0 0\nintr 5\nctxt 7\n",
              a, b, c, d);
     return text;
