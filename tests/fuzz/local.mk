@@ -25,14 +25,22 @@ check_PROGRAMS += tests/fuzz/replay_rank
 tests_fuzz_replay_rank_SOURCES = tests/fuzz/fuzz_rank.c $(FUZZ_REPLAY)
 tests_fuzz_replay_rank_LDADD = libwire.la libcommon.la
 
+# The transport without its connections, and once more with a planted mistake.
+fuzz_tcp = tests/fuzz/fuzz_tcp.c libclient/tcp/tcp.h libclient/tcp/transport_tcp.c libclient/tcp/parts.c libclient/tcp/group.c
+check_PROGRAMS += tests/fuzz/replay_tcp tests/fuzz/replay_tcp_planted
+tests_fuzz_replay_tcp_SOURCES = $(fuzz_tcp) libclient/tcp/cursor.c $(FUZZ_REPLAY)
+tests_fuzz_replay_tcp_LDADD = libcommon.la
+tests_fuzz_replay_tcp_planted_SOURCES = $(fuzz_tcp) tests/fuzz/planted_cursor.c $(FUZZ_REPLAY)
+tests_fuzz_replay_tcp_planted_LDADD = libcommon.la
+
 # A planted mistake: that replay does not find it would be the failure.
 check_PROGRAMS += tests/fuzz/replay_planted
-XFAIL_TESTS = tests/fuzz/replay_planted
+XFAIL_TESTS = tests/fuzz/replay_planted tests/fuzz/replay_tcp_planted
 tests_fuzz_replay_planted_SOURCES = tests/fuzz/fuzz_planted.c $(FUZZ_REPLAY)
 tests_fuzz_replay_planted_LDADD = libcommon.la
 
 FUZZ_TARGETS = tests/fuzz/fuzz_frame tests/fuzz/fuzz_local tests/fuzz/fuzz_params tests/fuzz/fuzz_policyconf \
-	tests/fuzz/fuzz_rank tests/fuzz/fuzz_planted
+	tests/fuzz/fuzz_rank tests/fuzz/fuzz_tcp tests/fuzz/fuzz_planted
 EXTRA_PROGRAMS = $(FUZZ_TARGETS)
 if FUZZ
 noinst_PROGRAMS += $(FUZZ_TARGETS)
@@ -53,11 +61,14 @@ tests_fuzz_fuzz_policyconf_LDADD = $(tests_fuzz_replay_policyconf_LDADD)
 tests_fuzz_fuzz_rank_SOURCES = tests/fuzz/fuzz_rank.c $(FUZZ_FRAME)
 tests_fuzz_fuzz_rank_LDFLAGS = $(fuzz_link)
 tests_fuzz_fuzz_rank_LDADD = $(tests_fuzz_replay_rank_LDADD)
+tests_fuzz_fuzz_tcp_SOURCES = $(fuzz_tcp) libclient/tcp/cursor.c $(FUZZ_FRAME)
+tests_fuzz_fuzz_tcp_LDFLAGS = $(fuzz_link)
+tests_fuzz_fuzz_tcp_LDADD = $(tests_fuzz_replay_tcp_LDADD)
 tests_fuzz_fuzz_planted_SOURCES = tests/fuzz/fuzz_planted.c $(FUZZ_FRAME)
 tests_fuzz_fuzz_planted_LDFLAGS = $(fuzz_link)
 tests_fuzz_fuzz_planted_LDADD = $(tests_fuzz_replay_planted_LDADD)
 
-# Writes corpus/rank and corpus/local.
+# Writes corpus/rank, corpus/local and corpus/tcp.
 EXTRA_PROGRAMS += tests/fuzz/seeds
-tests_fuzz_seeds_SOURCES = tests/fuzz/seeds.c tests/fuzz/seeds_local.c tests/fuzz/seeds.h $(FUZZ_FRAME)
+tests_fuzz_seeds_SOURCES = tests/fuzz/seeds.c tests/fuzz/seeds_local.c tests/fuzz/seeds_tcp.c tests/fuzz/seeds.h $(FUZZ_FRAME)
 tests_fuzz_seeds_LDADD = libwire.la libcommon.la

@@ -121,5 +121,6 @@ int main(int argc, char **argv)
     put_rank(argv[1], "report", &msg);
     put_endpoint(argv[1]);
     seeds_local(argv[1]);
+    seeds_tcp(argv[1]);
     return 0;
 }

@@ -10,5 +10,6 @@ void seeds_put(const char *folder, const char *target, const char *name, char ki
                struct lbx_buf *body);
 
 void seeds_local(const char *folder);
+void seeds_tcp(const char *folder);
 
 #endif
