@@ -92,7 +92,8 @@ void lbd_jobfigures_fill(const json_t *o, int64_t wall_ns, struct lbw_job *ret)
     ret->hosts = (uint32_t)json_array_size(json_object_get(o, "hosts"));
     ret->ranks = (uint32_t)(count_of(o, "ranks") & UINT32_MAX);
     ret->placement = lbw_placement_of(json_string_value(json_object_get(o, "placement")));
-    ret->load_balance = ratio_of(o, "load_balance");
+    /* nothing was computed yet: nobody waits for anybody */
+    ret->load_balance = json_object_get(o, "load_balance") ? ratio_of(o, "load_balance") : 1;
     ret->efficiency = ratio_of(o, "efficiency");
     ret->compute_ns = ret->wait_ns = 0;
     ret->overhead_ns = ns_of(o, "moving_s") + ns_of(o, "balancer_cpu_s");

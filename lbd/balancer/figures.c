@@ -17,6 +17,7 @@
 #define EVERY_MS 5000
 #define ASK_NS (40 * LBX_NS_PER_MS)
 #define NAME_BYTES 256
+#define SETTLED_S 15  /* until then a rank that has told of no work may just not have told yet */
 #define HOSTS_MAX 256 /* of larger jobs only so many hosts are told one by one */
 
 struct lbd_figures {
@@ -39,8 +40,8 @@ static int compare_hosts(const void *a, const void *b)
     return strcmp(((const struct host *)a)->name, ((const struct host *)b)->name);
 }
 
-/* Sums of the ranks by host: ret[0, *ret_n).  Returns 0 or -ENOMEM. */
-static int sum_by_host(const struct lbd_job *job, struct host **ret, size_t *ret_n)
+/* Sums of the ranks by host: ret[0, *ret_n); whether a rank has computed nothing.  Returns 0 or -ENOMEM. */
+static int sum_by_host(const struct lbd_job *job, struct host **ret, size_t *ret_n, bool *ret_idle)
 {
     uint32_t nranks = lbd_job_ranks(job);
     struct lbd_rank_stats *rank = calloc(nranks, sizeof(*rank));
@@ -52,8 +53,11 @@ static int sum_by_host(const struct lbd_job *job, struct host **ret, size_t *ret
         free(host);
         return -ENOMEM;
     }
-    for (uint32_t r = 0; r < nranks; r++)
+    *ret_idle = false;
+    for (uint32_t r = 0; r < nranks; r++) {
         host[r] = (struct host){lbd_job_host(job, r), rank[r]};
+        *ret_idle = *ret_idle || rank[r].compute_ns == 0;
+    }
     qsort(host, nranks, sizeof(*host), compare_hosts);
     for (uint32_t r = 0; r < nranks; r++) {
         struct lbd_rank_stats *s = n > 0 ? &host[n - 1].sum : NULL;
@@ -109,24 +113,27 @@ static json_t *pack(const struct lbd_figures *f)
     struct lbd_loops_stats s;
     struct host *host;
     char account[NAME_BYTES], partition[NAME_BYTES];
-    double efficiency;
+    double efficiency, age_s = (double)lbx_clock_wall_ns() / 1e9 - f->begun_s;
     json_t *hosts, *o;
+    bool idle;
     size_t n;
 
-    if (sum_by_host(f->job, &host, &n) < 0)
+    if (sum_by_host(f->job, &host, &n, &idle) < 0)
         return NULL;
     hosts = pack_hosts(host, n, &efficiency);
     free(host);
     lbd_loops_stats(lbd_job_loops(f->job), &s);
-    o = json_pack("{s:s, s:s, s:s, s:f, s:b, s:I, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:f, s:f}",
+    o = json_pack("{s:s, s:s, s:s, s:f, s:b, s:I, s:f, s:f, s:f, s:I, s:I, s:I, s:f, s:f}",
                   "policy", f->policy, "account", env_text("SLURM_JOB_ACCOUNT", account),
                   "partition", env_text("SLURM_JOB_PARTITION", partition), "begun_s", f->begun_s,
-                  "final", f->finishing, "ranks", (json_int_t)lbd_job_ranks(f->job), "load_balance",
-                  s.load_balance_ratio, "efficiency", efficiency, "period_s",
-                  (double)s.period_ns / 1e9, "block", s.chunk_iterations, "loops",
-                  (json_int_t)s.loops, "moved_bytes", (json_int_t)s.moved_bytes, "moved_iterations",
-                  (json_int_t)s.moved_iterations, "moving_s", (double)s.moving_ns / 1e9,
-                  "balancer_cpu_s", (double)lbx_clock_process_cpu_ns() / 1e9);
+                  "final", f->finishing, "ranks", (json_int_t)lbd_job_ranks(f->job), "efficiency",
+                  efficiency, "period_s", (double)s.period_ns / 1e9, "block", s.chunk_iterations,
+                  "loops", (json_int_t)s.loops, "moved_bytes", (json_int_t)s.moved_bytes,
+                  "moved_iterations", (json_int_t)s.moved_iterations, "moving_s",
+                  (double)s.moving_ns / 1e9, "balancer_cpu_s",
+                  (double)lbx_clock_process_cpu_ns() / 1e9);
+    if (s.load_balance_ratio > 0 && (!idle || f->finishing || age_s > SETTLED_S))
+        json_object_set_new(o, "load_balance", json_real(s.load_balance_ratio));
     if (f->finishing && s.foreseen_ns > 0) /* outside of its loops it takes what it takes */
         json_object_set_new(o, "placed_s",
                             json_real((double)lbx_clock_wall_ns() / 1e9 - f->begun_s +

@@ -202,6 +202,18 @@ START_TEST(senseless_numbers_harm_nobody)
 }
 END_TEST
 
+/* A job that has computed nothing yet keeps nobody waiting, and shows no balance. */
+START_TEST(no_balance_before_there_is_one)
+{
+    ck_assert_int_eq(take(0, 7, 0, "{\"policy\":\"auto\",\"hosts\":[]}"), 0);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    ck_assert_int_eq(lines("lb_job_load_balance_ratio"), 0);
+    ck_assert(last.load_balance == 1);
+    ck_assert_int_eq(take(0, 7, 0, RUNS), 0);
+    ck_assert_int_eq(lines("lb_job_load_balance_ratio"), 1);
+}
+END_TEST
+
 START_TEST(a_user_has_so_many_jobs)
 {
     struct lbd_jobs_stats s;
@@ -312,6 +324,7 @@ int main(void)
     tcase_add_test(tc, names_of_any_bytes);
     tcase_add_test(tc, garbage_is_refused_and_counted);
     tcase_add_test(tc, senseless_numbers_harm_nobody);
+    tcase_add_test(tc, no_balance_before_there_is_one);
     tcase_add_test(tc, a_user_has_so_many_jobs);
     tcase_add_test(tc, a_flood_is_cut);
     tcase_add_test(tc, hosts_of_large_jobs_are_cut);
