@@ -88,14 +88,15 @@ static void put_row(int y, const struct lbd_top *t, size_t i)
     size_t n;
     FILE *f = open_memstream(&text, &n);
     bool chosen = i == t->at && (t->view == LBD_TOP_HOSTS || t->view == LBD_TOP_JOBS);
+    int attributes = (int)COLOR_PAIR(lbd_top_mood(t, i)) | (chosen ? (int)A_REVERSE : 0);
 
     if (!f)
         return;
     lbd_top_row(f, t, i, COLS - 1);
     fclose(f);
-    attron(chosen ? A_REVERSE : A_NORMAL);
+    attron(attributes);
     mvaddstr(y, 0, text);
-    attroff(chosen ? A_REVERSE : A_NORMAL);
+    attroff(attributes);
     free(text);
 }
 
@@ -231,6 +232,18 @@ static void loop(struct lbd_top *t, const char *socket, int64_t interval_ns)
     }
 }
 
+/* One pair for each mood; without them (a terminal of one colour, NO_COLOR) all pairs look alike. */
+static void make_colours(void)
+{
+    const char *none = getenv("NO_COLOR");
+
+    if ((none && none[0] != '\0') || !has_colors() || start_color() == ERR)
+        return;
+    use_default_colors();
+    init_pair(LBD_TOP_WARN, COLOR_YELLOW, -1);
+    init_pair(LBD_TOP_BAD, COLOR_RED, -1);
+}
+
 int lbd_top_run(const char *socket, double interval_s)
 {
     struct lbd_top t = {.view = LBD_TOP_HOSTS};
@@ -254,6 +267,7 @@ int lbd_top_run(const char *socket, double interval_s)
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGINT, &end, NULL);
     sigaction(SIGHUP, &end, NULL);
+    make_colours();
     cbreak();
     noecho();
     keypad(stdscr, TRUE);

@@ -11,6 +11,9 @@
 
 enum lbd_top_view { LBD_TOP_HOSTS, LBD_TOP_JOBS, LBD_TOP_JOB, LBD_TOP_HELP };
 
+/* What a line is shown in: hosts that are away and unbalanced jobs stand out. */
+enum lbd_top_mood { LBD_TOP_FINE, LBD_TOP_WARN, LBD_TOP_BAD };
+
 struct lbd_top {
     enum lbd_top_view view;
     json_t *hosts, *jobs, *job; /* arrays; NULL: not had yet.  job: the steps of `jobid` */
@@ -27,6 +30,9 @@ size_t lbd_top_rows(const struct lbd_top *t);
 /* Sort what is there by the view's column. */
 void lbd_top_sort(struct lbd_top *t);
 int lbd_top_columns(enum lbd_top_view view);
+
+/* Bad: a host is away, a job's load balance is below 0.7.  Warn: a host is slower than it was, a balance below 0.85. */
+enum lbd_top_mood lbd_top_mood(const struct lbd_top *t, size_t i);
 
 /* The line of the whole cluster; the heading; row i of the view.  None is longer than width columns. */
 void lbd_top_summary(FILE *f, const struct lbd_top *t, int width);

@@ -217,6 +217,21 @@ void lbd_top_summary(FILE *out, const struct lbd_top *t, int width)
     write_cut(out, text, width);
 }
 
+enum lbd_top_mood lbd_top_mood(const struct lbd_top *t, size_t i)
+{
+    const json_t *o = json_array_get(list_of(t), i);
+    double balance;
+
+    if (!o)
+        return LBD_TOP_FINE;
+    if (t->view == LBD_TOP_HOSTS)
+        return !json_is_true(json_object_get(o, "connected")) ? LBD_TOP_BAD
+               : json_object_get(o, "slow")                   ? LBD_TOP_WARN
+                                                              : LBD_TOP_FINE;
+    balance = value_of(o, "load_balance");
+    return balance < .7 ? LBD_TOP_BAD : balance < .85 ? LBD_TOP_WARN : LBD_TOP_FINE;
+}
+
 void lbd_top_heading(FILE *out, const struct lbd_top *t, int width)
 {
     int n, by = t->view == LBD_TOP_HOSTS ? t->sort[0] : t->sort[1];

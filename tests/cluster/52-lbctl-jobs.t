@@ -65,6 +65,31 @@ send q
 status 0
 S
 ok "top in a terminal: views, keys, sizes" "$top/tests/cluster/terminal.py" "$tap_tmp/script" "$top/tests/cluster/cluster" head "$LB_BUILD/bin/lbctl" --interval=0.5 top
+cat >"$tap_tmp/script" <<S
+expect ^n2 +up
+run $top/tests/cluster/cluster lbd n2 stop
+expect ^n2 +away
+colour 1 n2 +away
+run $top/tests/cluster/cluster lbd n2 start
+expect ^n2 +up
+run $top/tests/cluster/cluster lbd head stop
+expect OLD: 
+expect ^n2
+run $top/tests/cluster/cluster lbd head start
+absent OLD: 
+size 10 12
+expect ^n2
+send q
+status 0
+S
+top_in() { env "$@" "$top/tests/cluster/terminal.py" "$tap_tmp/script" "$top/tests/cluster/cluster" head "$LB_BUILD/bin/lbctl" --interval=0.5 top; }
+ok "a host that goes stands out in colour; without lbd the last is shown, and said to be old" top_in LB_TERM=xterm-256color
+printf 'expect ^n2 +up\nrun %s lbd n2 stop\nexpect ^n2 +away\nplain 1 n2\nsend q\nstatus 0\n' "$top/tests/cluster/cluster" >"$tap_tmp/script"
+ok "no colour where NO_COLOR forbids it" top_in LB_TERM=xterm-256color NO_COLOR=1
+cluster lbd n2 start
+not_ok "(and else there is)" top_in LB_TERM=xterm-256color
+like "$(cat "$tap_tmp/out")" 'failed: plain 1 n2; status None' "which is what the test misses"
+cluster lbd n2 start
 not_ok "top without a terminal" lbctl top
 like "$(cat "$tap_tmp/out")" 'top needs a terminal' "says so"
 

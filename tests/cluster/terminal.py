@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run a program in a terminal of its own and do as a script says.  terminal.py SCRIPT CMD...
 
-A line of the script: expect REGEX (on the screen, awaited), absent REGEX (awaited, too), send TEXT (Python escapes), size ROWS COLUMNS, status N.
-The screen is what a terminal would show: the little of it that curses uses with TERM=vt100.
+A line of the script: expect REGEX (on the screen, awaited), absent REGEX (awaited, too), send TEXT (Python escapes), size ROWS COLUMNS, status N,
+run CMD (a shell's), colour N REGEX (a line of that text in the terminal's colour N, awaited), plain N REGEX (no such line is, now).  TERM is LB_TERM, else vt100.
+The screen is what a terminal would show: the little of it that curses uses with TERM=vt100 or xterm-256color.
 """
 import fcntl
 import os
@@ -12,6 +13,7 @@ import re
 import select
 import signal
 import struct
+import subprocess
 import sys
 import termios
 import time
@@ -27,6 +29,11 @@ class Screen:
     def resize(self, rows, columns):
         self.rows, self.columns, self.y, self.x = rows, columns, 0, 0
         self.cell = [[' '] * columns for _ in range(rows)]
+        self.fg = [[None] * columns for _ in range(rows)]
+        self.colour, self.last = None, ' '
+
+    def coloured(self, colour, regex):
+        return any(re.search(regex, ''.join(c if f == colour else ' ' for c, f in zip(*line))) for line in zip(self.cell, self.fg))
 
     def text(self):
         return '\n'.join(''.join(row).rstrip() for row in self.cell)
@@ -55,16 +62,21 @@ class Screen:
             elif c == '\b':
                 self.x = max(0, self.x - 1)
             elif c >= ' ':
-                if self.x < self.columns:
-                    self.cell[self.y][self.x] = c
-                self.x += 1
+                self.write(c)
         self.rest = data[i:]
+
+    def write(self, c):
+        if self.x < self.columns:
+            self.cell[self.y][self.x], self.fg[self.y][self.x] = c, self.colour
+        self.x += 1
+        self.last = c
 
     def down(self):
         if self.y + 1 < self.rows:
             self.y += 1
         else:
             self.cell = self.cell[1:] + [[' '] * self.columns]
+            self.fg = self.fg[1:] + [[None] * self.columns]
 
     def control(self, args, what):
         n = [int(a) if a.isdigit() else 0 for a in args.split(';')]
@@ -82,6 +94,25 @@ class Screen:
             begin, end = ((self.x, self.columns), (0, self.x + 1), (0, self.columns))[n[0]]
             for x in range(begin, min(end, self.columns)):
                 self.cell[self.y][x] = ' '
+        elif what == 'd':
+            self.y = min(self.rows, max(1, n[0])) - 1
+        elif what == 'G':
+            self.x = max(1, n[0]) - 1
+        elif what == 'X':
+            for x in range(self.x, min(self.x + max(1, n[0]), self.columns)):
+                self.cell[self.y][x] = ' '
+        elif what == 'b':
+            for _ in range(max(1, n[0])):
+                self.write(self.last)
+        elif what == 'm':
+            for i, code in enumerate(n):
+                if code in (0, 39):
+                    self.colour = None
+                elif 30 <= code <= 37:
+                    self.colour = code - 30
+                elif code == 38 and n[i + 1:i + 2] == [5]:
+                    self.colour = n[i + 2]
+                    break
         elif what in 'ABCD':
             by = max(1, n[0])
             self.y = max(0, min(self.rows - 1, self.y + {'A': -by, 'B': by}.get(what, 0)))
@@ -92,7 +123,7 @@ def main():
     screen = Screen(24, 100)
     pid, fd = pty.fork()
     if pid == 0:
-        os.environ.update(TERM='vt100', LC_ALL='C.UTF-8')
+        os.environ.update(TERM=os.environ.get('LB_TERM', 'vt100'), LC_ALL='C.UTF-8')
         for name in ('LINES', 'COLUMNS'):
             os.environ.pop(name, None)
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 100, 0, 0))
@@ -125,6 +156,14 @@ def main():
                 good = look(lambda: re.search(rest, screen.text(), re.M))
             elif word == 'absent':
                 good = look(lambda: not re.search(rest, screen.text(), re.M))
+            elif word == 'colour':
+                number, _, regex = rest.partition(' ')
+                good = look(lambda: screen.coloured(int(number), regex))
+            elif word == 'plain':
+                number, _, regex = rest.partition(' ')
+                good = not screen.coloured(int(number), regex)
+            elif word == 'run':
+                good = subprocess.run(rest, shell=True, stdout=subprocess.DEVNULL, check=False).returncode == 0
             elif word == 'send':
                 os.write(fd, rest.encode().decode('unicode_escape').encode())
             elif word == 'size':
