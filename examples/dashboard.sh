@@ -55,7 +55,7 @@ dash=$top/tests/dashboards
 . "$dash/lib.sh"
 # shellcheck source=/dev/null
 . "$dash/live.sh"
-[ -z "$once" ] || live_stretch=4
+[ -z "$once" ] || live_stretch=2 live_scrape=5
 mkdir -p "$out" && out=$(cd "$out" && pwd) || die "$out cannot be made"
 live_dir=$(mktemp -d "$LB_BUILD/demo-dashboard.XXXXXX") && chmod 755 "$live_dir" || die "$LB_BUILD cannot be written"
 drawing=
@@ -127,7 +127,9 @@ fi
 
 if [ -n "$once" ]; then # a moment may be between two jobs
     [ -n "$can_draw" ] || exit 77
-    rest "$last"
+    rest $((last / 2))
+    live_pause
+    rest $((last / 2))
     for i in 1 2 3 4 5 6; do
         if draw; then exit 0; fi
         rest 20

@@ -4,6 +4,7 @@
 # The caller defines cluster() and sets $top, $LB_BUILD, and $live_dir, a folder for files; live_down ends everything.
 #   live_up       cluster of four hosts, lbds that look often, Prometheus; sets $prometheus (its URL on loopback) and $lbd_url
 #   live_jobs     begins jobs of several policies, which follow each other until live_down
+#   live_pause    lets all jobs end, so that the hosts are measured once more
 #   live_oldest   prints the job that has run longest
 #   live_age JOBID  prints for how many seconds that has run
 #   live_history FILE   copies the snapshot that the controller has published last
@@ -84,6 +85,7 @@ live_age() { # JOBID
 }
 
 live_job() { # HOSTS POLICY ITERATIONS SHAPE [TASKS]
+  while [ -e "$live_dir/pause" ]; do sleep 1; done
   cluster user timeout 300 srun --lb="$2" -N"$1" -n"${5:-$1}" "$LB_BUILD/bench/cpuloop" --iterations="$3" --shape="$4" --row-bytes=4096
 }
 
@@ -116,6 +118,13 @@ live_jobs() {
   ) >"$live_dir/jobs2.log" 2>&1 </dev/null &
   live_pids+=($!)
   cluster load n1 --cores 1 --period 40 --duty .4 >"$live_dir/load.log" 2>&1 || true
+}
+
+# No new jobs until the hosts were measured once more: they are when they are idle.
+live_pause() {
+  touch "$live_dir/pause"
+  live_until 240 live_sees 'count(count by (node) (changes(lbd_benchmark_last_run_timestamp_seconds[1h]) > 0)) >= 4' || true
+  rm -f "$live_dir/pause"
 }
 
 live_history() { # FILE

@@ -11,7 +11,7 @@ model       tests/model: the protocol of moves, every interleaving of small case
 cluster     tests/cluster: a real Slurm on this machine (root)
 fault       tests/fault: what breaks, and what must not (root)
 dashboards  rules, alerts and dashboards on a real Prometheus, drawn in a browser
-package     Debian packages are built, and a cluster of the packaged files balances a job (root)
+package     Debian packages are built, a cluster of the packaged files balances a job, docs/admin.md step by step (root)
 distcheck   the distribution builds, tests, installs and uninstalls
 tree        the tree's rules and arrows alone (part of check; runs only when named)"
 
