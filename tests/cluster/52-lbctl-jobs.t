@@ -73,10 +73,10 @@ colour 1 n2 +away
 run $top/tests/cluster/cluster lbd n2 start
 expect ^n2 +up
 run $top/tests/cluster/cluster lbd head stop
-expect OLD: 
+expect OLD:
 expect ^n2
 run $top/tests/cluster/cluster lbd head start
-absent OLD: 
+absent OLD:
 size 10 12
 expect ^n2
 send q
