@@ -85,11 +85,14 @@ static int migrate_one(struct lbd_db *db, size_t i)
     return rc;
 }
 
-static int migrate(struct lbd_db *db, const char *path, struct lbx_error *err)
+/* What there is, before anything is written: neither another program's file nor a newer one is touched. */
+static int look(struct lbd_db *db, const char *path, int64_t *ret_version, struct lbx_error *err)
 {
     int64_t version = 0, application = 0;
-    int rc = lbd_db_pragma(db, "PRAGMA user_version", &version);
+    int rc = lbd_db_execute(db, "PRAGMA locking_mode = EXCLUSIVE");
 
+    if (rc == 0)
+        rc = lbd_db_pragma(db, "PRAGMA user_version", &version);
     if (rc == 0)
         rc = lbd_db_pragma(db, "PRAGMA application_id", &application);
     if (rc < 0)
@@ -102,6 +105,14 @@ static int migrate(struct lbd_db *db, const char *path, struct lbx_error *err)
                              " of its tables, this lbd knows %zu): install that lbd, or move the "
                              "file away",
                              path, version, lbd_migrations_count);
+    *ret_version = version;
+    return 0;
+}
+
+static int migrate(struct lbd_db *db, int64_t version)
+{
+    int rc = 0;
+
     for (size_t i = (size_t)version; i < lbd_migrations_count && rc == 0; i++)
         rc = migrate_one(db, i);
     return rc;
@@ -117,7 +128,7 @@ static int set_up(struct lbd_db *db, int64_t max_bytes)
 
     snprintf(
         sql, sizeof(sql),
-        "PRAGMA locking_mode = EXCLUSIVE; PRAGMA auto_vacuum = INCREMENTAL;"
+        "PRAGMA auto_vacuum = INCREMENTAL;"
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;"
         "PRAGMA cache_size = -512; PRAGMA journal_size_limit = 4194304;"
         "PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON; PRAGMA max_page_count = %" PRId64,
@@ -137,10 +148,13 @@ static int prepare(struct lbd_db *db)
 
 static int set_up_all(struct lbd_db *db, const char *path, int64_t max_bytes, struct lbx_error *err)
 {
-    int rc = set_up(db, max_bytes);
+    int64_t version = 0;
+    int rc = look(db, path, &version, err);
 
     if (rc == 0)
-        rc = migrate(db, path, err);
+        rc = set_up(db, max_bytes);
+    if (rc == 0)
+        rc = migrate(db, version);
     return rc == 0 ? prepare(db) : rc;
 }
 
