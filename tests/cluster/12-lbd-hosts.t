@@ -69,6 +69,11 @@ ok "and is not ranked" within 60 ranked n1
 is "$(of_host n2 connected) $(of_host n2 slurm)" "true drained" "but its lbd goes on reporting"
 cluster head scontrol update NodeName=n2 State=resume >/dev/null
 ok "when it is back it is ranked again" within 60 ranked "n1 n2"
+cluster head scontrol update NodeName=n2 State=down Reason=cable >/dev/null
+ok "nor is one ranked that is down" within 60 ranked n1
+is "$(of_host n2 slurm)" down "which lbctl knows"
+cluster head scontrol update NodeName=n2 State=resume >/dev/null
+ok "when it is up it is ranked again" within 60 ranked "n1 n2"
 is "$(ctl forecast nobody >/dev/null 2>&1 || echo $?)" 1 "an unknown host is refused"
 is "$(ctl forecast >/dev/null 2>&1 || echo $?)" 2 "and a missing one is misuse"
 
