@@ -207,7 +207,7 @@ ok "it has no descriptor of another's" [ -z "$(fds)" ]
 ok "it is in a session of its own" [ "$(ps -o sid= -p "$balancer" | tr -d ' ')" = "$balancer" ]
 ok "it may be killed when memory is short" [ "$(cat "/proc/$balancer/oom_score_adj")" -ge 0 ]
 tr '\0' '\n' <"/proc/$balancer/environ" | sed 's/=.*//' | sort >"$tmp/out"
-ok "its environment is its own" not grep -qvE '^(LB_POLICY|LBD_SOCKET|PATH|SLURM_(JOB_ID|STEP_ID|RESTART_COUNT|CLUSTER_NAME|JOB_ACCOUNT|JOB_PARTITION|JOB_USER)|SLURMD_NODENAME)$' "$tmp/out"
+ok "its environment is its own" not grep -qvE '^(LB_POLICY|LBD_SOCKET|PATH|SLURM_(JOB_ID|STEP_ID|RESTART_COUNT|CLUSTER_NAME|JOB_ACCOUNT|JOB_PARTITION|JOB_USER|LB_PLACEMENT)|SLURMD_NODENAME)$' "$tmp/out"
 cl head scancel -n long
 wait "$step_srun"
 
