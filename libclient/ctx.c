@@ -16,6 +16,7 @@
 #include "libclient/pass.h"
 
 #define SUMMARY_VALUES 7
+#define PATIENCE_NS (30 * LBX_NS_PER_S)
 #define ANSWER_NS \
     LBX_NS_PER_S /* the balancer's part of the summary is there by then, or left out */
 
@@ -41,6 +42,7 @@ struct lb_ctx *lbc_ctx_create(int rank, int size, struct lbc_transport *transpor
     ctx->size = size;
     ctx->transport = transport;
     ctx->balanced = balanced;
+    ctx->patience_ns = PATIENCE_NS;
     ctx->launch = (struct lbc_launch)LBC_LAUNCH_NONE;
     if (link)
         ctx->link = *link;
@@ -173,7 +175,7 @@ void lb_finalize(lb_ctx *ctx)
         summarize(ctx);
     if (ctx->rank == 0 && ctx->report && usable)
         print_answer(ctx);
-    lbc_link_leave(&ctx->link);
+    lbc_link_leave(&ctx->link); /* rank 0 with a report; of a link that is closed it does nothing */
     if (ctx->own_balancer && usable && lbc_ctx_barrier(ctx) < 0)
         ctx->failed = true;
     lbc_launch_close(&ctx->launch);

@@ -34,6 +34,7 @@ struct lb_ctx {
     bool told_lost;       /* rank 0 has said that the balancer is lost */
     int64_t sync_ns;      /* key sync: how long a rank waits for an answer at most; 0: not at all */
     int64_t asked, answered; /* reports that waited for an answer; of them, those that got it */
+    int64_t patience_ns;     /* so long a rank waits for another's step before it says so */
     int64_t grain;           /* key grain: iterations of a chunk, elements of a block; 0: automatic.
                                 The same on all ranks */
     bool report;             /* the summary is wanted; the same on all ranks */

@@ -25,7 +25,8 @@
  * Nothing here ends the program, and nothing is written but these lines, on stderr: one by rank 0
  * when balancing was asked for (srun --lb, or mpirun, where it is the default) and cannot be had,
  * or when the balancer is lost; a few by rank 0 at the end under the policy's key `report`; and one by
- * a rank whose rows were lost because MPI or a connection failed.  Without a balancer loops run with a fixed
+ * a rank whose rows were lost because MPI or a connection failed; and one by ranks 0 and 1 each when another
+ * rank's step of a stepped or pipelined loop does not come for 30 s.  Without a balancer loops run with a fixed
  * distribution and nobody waits for anybody.
  */
 #ifndef LB_H
@@ -198,7 +199,8 @@ int lb_loop_stepped(lb_loop *l, int64_t halo);
  * let all ranks, at the same call, move blocks as the balancer has proposed.  Collective.
  *
  * lb_loop_owned says afterwards what this rank owns.  Rows outside of the block and its halo are
- * lost where blocks move.  Which step that is in depends on time, so do not count on blocks staying
+ * lost where blocks move.  A rank that makes fewer calls than the others, or fewer steps, is waited for:
+ * when it does not come for 30 s that is said on stderr, and the wait goes on, as it may be slow.  Which step that is in depends on time, so do not count on blocks staying
  * where they are between two calls, nor on their moving.
  *
  * Returns 0, -EINVAL (not a stepped loop), -EBUSY (within a pass), -EIO: rows cannot be brought, as

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -240,6 +241,19 @@ void lbc_step_told(struct lb_loop *l, const struct lbw_layout *m)
         s->next = y;
 }
 
+/* All ranks step together: one that does not would be waited for in silence.  Two of the others say so. */
+static void tell_waiting(struct lb_loop *l, int64_t waited_ns)
+{
+    if (waited_ns < l->ctx->patience_ns || l->step->told_waiting)
+        return;
+    l->step->told_waiting = true;
+    if (l->ctx->rank <= 1)
+        fprintf(stderr,
+                "lb: rank %d waits for another one's step %lld of loop \"%s\"; all ranks make the "
+                "same number of steps and of lb_loop_exchange\n",
+                l->ctx->rank, (long long)l->total.passes, l->name);
+}
+
 int lbc_step_finish(struct lb_loop *l, struct lbc_exchange *e)
 {
     int64_t since_ns = lbx_clock_mono_ns();
@@ -255,6 +269,7 @@ int lbc_step_finish(struct lb_loop *l, struct lbc_exchange *e)
             lbc_ctx_fail(ctx);
         else
             rest(ctx, lbx_clock_mono_ns() - since_ns);
+        tell_waiting(l, lbx_clock_mono_ns() - since_ns);
     }
     return -EIO;
 }

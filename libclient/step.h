@@ -47,6 +47,7 @@ struct lbc_step {
     int64_t begun_ns, begun_cpu_ns; /* of the part that the program has */
     int64_t ended_ns;               /* of the last exchange; 0: none yet */
     double step_ns;                 /* from exchange to exchange, smoothed */
+    bool told_waiting; /* that it has waited for another rank for very long; once a loop */
 };
 
 /* Make the loop a stepped one; elements: 0, or those of a row of a pipelined one.  As lb_loop_stepped. */

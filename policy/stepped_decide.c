@@ -29,6 +29,8 @@
 #define FORGIVE 0.02 /* of doubt, by a quiet decision; half as much after each broken word */
 #define JITTER 0.3
 #define JITTER_MAX 0.05
+#define LOST_NS 3e9 /* and so many steps: a plan is told again that was not applied */
+#define LOST 10
 #define TELL 0.25 /* ratio by which a period must differ to be told */
 
 static bool published(const struct lbp_stepped *s)
@@ -277,12 +279,12 @@ static void update_period(struct lbp_stepped *s, int64_t now_ns, struct lbp_step
         (struct lbp_stepped_action){.type = LBP_STEPPED_INSTRUCT, .period_ns = s->period_ns};
 }
 
-static void plan(struct lbp_stepped *s, struct lbp_stepped_action *action, size_t *n)
+static void tell_plan(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *action,
+                      size_t *n)
 {
     double ahead = s->step_ns > 0 ? ceil(2 * s->message_ns / s->step_ns) : 0;
 
-    s->epoch++;
-    s->napplied = 0;
+    s->planned_ns = now_ns;
     action[(*n)++] = (struct lbp_stepped_action){
         .type = LBP_STEPPED_PLAN,
         .epoch = s->epoch,
@@ -290,6 +292,21 @@ static void plan(struct lbp_stepped *s, struct lbp_stepped_action *action, size_
         .bound = s->bound,
         .block = s->config.pipelined > 0 ? s->grain.block : 0,
     };
+}
+
+static void plan(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *action,
+                 size_t *n)
+{
+    s->epoch++;
+    s->napplied = 0;
+    tell_plan(s, now_ns, action, n);
+}
+
+/* Ranks have gone on for so long without it that one may not have heard of the plan: then none applies it. */
+static bool is_lost(const struct lbp_stepped *s, int64_t now_ns)
+{
+    return s->epoch >= s->config.first_epoch && s->napplied < s->config.nranks && s->nfresh == 0 &&
+           (double)(now_ns - s->planned_ns) > fmax(LOST_NS, LOST * s->step_ns);
 }
 
 static bool due(const struct lbp_stepped *s, int64_t now_ns)
@@ -315,6 +332,8 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
 
     if (s->told_period_ns == 0 || s->nfresh == s->config.nranks)
         update_period(s, now_ns, ret_action, ret_n);
+    if (is_lost(s, now_ns))
+        tell_plan(s, now_ns, ret_action, ret_n);
     if (!due(s, now_ns) || !all_known(s))
         return 0;
     lbp_stepped_settle(s, now_ns);
@@ -338,6 +357,6 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
     if (s->config.pipelined > 0)
         lbp_grain_choose(&s->grain);
     if (reason == LBP_REASON_PROPORTIONAL || s->grain.block != block)
-        plan(s, ret_action, ret_n);
+        plan(s, now_ns, ret_action, ret_n);
     return 0;
 }

@@ -48,7 +48,7 @@ struct lbp_stepped {
     uint32_t nasks;            /* the same */
     int64_t step;              /* greatest that was reported */
     double step_ns, message_ns;
-    int64_t begun_ns, planned_ns, period_ns, told_period_ns;
+    int64_t begun_ns, planned_ns, period_ns, told_period_ns; /* planned: the plan was told last */
     double workscale;
     int64_t since_moves;
     int64_t decisions[LBP_REASONS];

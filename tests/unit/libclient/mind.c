@@ -35,6 +35,9 @@ struct loop {
     uint64_t epoch;
     struct lbw_move last; /* told */
     int last_source;
+    struct lbw_rank_msg
+        told; /* of a stepped loop: the last layout, if it was lost on the way to a rank */
+    bool lost;
     uint64_t layout, applied[RANKS_MAX]; /* of a stepped loop: told last; in force there */
     int budget;                          /* moves until it has had enough of this pass */
 };
@@ -269,7 +272,9 @@ static void tell_layout(struct mind *m, uint32_t id)
             send_to(m, r, &bad);
     }
     draw_counts(m, y->count);
-    for (int r = 0; r < m->config.size; r++) {
+    l->lost = m->config.lose_layouts > 0 && l->layout % (uint64_t)m->config.lose_layouts == 0;
+    l->told = msg;
+    for (int r = l->lost; r < m->config.size; r++) { /* rank 0 does not hear of it */
         struct lbw_rank_msg other = msg;
 
         other.u.layout.epoch += (uint64_t)(pick(m, 3)) - 1; /* stale, twice, or too early */
@@ -306,8 +311,13 @@ static void take_step(struct mind *m, int rank, const struct lbw_step *s)
     l->applied[rank] = s->epoch;
     for (int r = 0; r < m->config.size; r++)
         all = all && l->applied[r] == l->layout;
-    if (all)
+    if (all) {
         tell_layout(m, s->loop);
+    } else if (l->lost && pick(m, 4) == 0) {
+        for (int r = 0; r < m->config.size; r++)
+            send_to(m, r, &l->told);
+        m->sums.again++;
+    }
     if (pick(m, 6) == 0)
         tell_instruct(m, s->loop, rank);
     tell_answer(m, s->loop, rank, s->step);

@@ -29,7 +29,8 @@ struct mind_config {
     int64_t elements; /* of a row of a pipelined loop; 0: it is none */
     bool
         sync; /* reports and steps wait for an answer: each gets one, after others that answer nothing, */
-    int lose; /* but each such one of them; 0: none is lost */
+    int lose_layouts; /* each such layout does not reach one rank, and is told again; 0: none is lost */
+    int lose;         /* but each such one of them; 0: none is lost */
 };
 
 struct mind;
@@ -40,6 +41,7 @@ struct mind *mind_start(const struct mind_config *config, int *ret_fd_of_rank);
 /* What it did; call after the ranks are through.  Frees it. */
 struct mind_sums {
     int64_t messages, moves_told, sent, received, refused, dry, low, opens, closes, leaves, wrong;
+    int64_t again;          /* layouts told again */
     int64_t waits;          /* reports that waited for an answer, steps not counted */
     int64_t steps, layouts; /* of stepped loops: told by ranks, told to them */
 };

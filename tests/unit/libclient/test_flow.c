@@ -400,6 +400,20 @@ START_TEST(test_sync)
 }
 END_TEST
 
+/* A long pipeline. */
+START_TEST(test_many_ranks)
+{
+    struct job j = {.size = 16 + 4 * _i,
+                    .n = 60,
+                    .halo = 1 + _i,
+                    .elements = 12,
+                    .balanced = true,
+                    .seed = first_seed() * 37000 + (uint64_t)_i};
+
+    ck_assert_int_gt(expect_right(&j, NULL), 0);
+}
+END_TEST
+
 /* A block size that a person has set holds, whatever the balancer tells. */
 START_TEST(test_grain)
 {
@@ -488,6 +502,7 @@ int main(void)
         tcase_add_loop_test(tc, test_memory_runs_out, 0, 6);
     tcase_add_loop_test(tc, test_leaves_early, 0, 8);
     tcase_add_loop_test(tc, test_sync, 0, 6);
+    tcase_add_loop_test(tc, test_many_ranks, 0, 2);
     tcase_add_loop_test(tc, test_grain, 0, 4);
     tcase_add_test(tc, test_neighbours);
     tcase_add_test(tc, test_huge_and_empty);

@@ -10,6 +10,8 @@
 #include "common/clock.h"
 #include "libclient/ctx.h"
 #include "libclient/lb.h"
+#include "libclient/loop.h"
+#include "libclient/step.h"
 #include "tests/unit/libclient/crew.h"
 #include "tests/unit/libclient/fault.h"
 #include "tests/unit/libclient/lists.h"
@@ -26,8 +28,8 @@ struct job {
     enum mind_end end;
     int after;
     unsigned fail_memory;
-    int64_t sync_ns; /* see struct crew_config */
-    int lose;        /* see struct mind_config */
+    int64_t sync_ns;        /* see struct crew_config */
+    int lose, lose_layouts; /* see struct mind_config */
 };
 
 struct shared {
@@ -177,6 +179,7 @@ static void run(const struct job *j, struct shared *s)
                                         .end = j->end,
                                         .after = j->after,
                                         .lose = j->lose,
+                                        .lose_layouts = j->lose_layouts,
                                         .contradicts = j->contradicts},
                                .run = run_member,
                                .data = s};
@@ -407,6 +410,88 @@ START_TEST(test_sync_balancer_ends)
 }
 END_TEST
 
+/* Many ranks, most of which own nothing now and then. */
+START_TEST(test_many_ranks)
+{
+    struct job j = {.size = 17 + _i,
+                    .n = 97,
+                    .halo = 1 + 5 * _i,
+                    .balanced = true,
+                    .seed = first_seed() * 37000 + (uint64_t)_i};
+
+    ck_assert_int_gt(expect_right(&j, NULL), 0);
+}
+END_TEST
+
+/* A layout that did not reach all is applied by none; told again, it is by all. */
+START_TEST(test_layouts_lost)
+{
+    int64_t moved = 0, again = 0;
+
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        struct job j = {.size = 3,
+                        .n = 97,
+                        .halo = 1,
+                        .balanced = true,
+                        .sync_ns = 60 * LBX_NS_PER_S, /* with a report for each vote */
+                        .lose_layouts = 1 + (int)seed % 3,
+                        .seed = first_seed() * 41000 + seed};
+        struct mind_sums sums;
+
+        moved += expect_right(&j, &sums);
+        again += sums.again;
+    }
+    ck_assert_int_gt(moved, 0);
+    ck_assert_int_gt(again, 0);
+}
+END_TEST
+
+/* For test_fewer_calls: the others' loops; the last rank comes only when its neighbour has said that it waits. */
+struct late {
+    lb_loop *loop[3];
+    int64_t errors;
+};
+
+static void run_late(lb_ctx *ctx, int rank, void *data)
+{
+    struct late *s = data;
+    int64_t a[9] = {0}, first, last;
+    lb_loop *l = lb_loop_open(ctx, "late", 9);
+    bool told = false;
+
+    ctx->patience_ns = 5 * LBX_NS_PER_MS;
+    if (lb_loop_array(l, a, sizeof(a[0])) || lb_loop_stepped(l, 1))
+        abort();
+    __atomic_store_n(&s->loop[rank], l, __ATOMIC_RELEASE);
+    for (int step = 1; step <= 3; step++) {
+        while (rank == 2 && !told) {
+            const lb_loop *other = __atomic_load_n(&s->loop[1], __ATOMIC_ACQUIRE);
+
+            told = other && __atomic_load_n(&other->step->told_waiting, __ATOMIC_RELAXED);
+            lbx_clock_sleep_ns(LBX_NS_PER_MS);
+        }
+        while (lb_loop_next(l, &first, &last))
+            for (int64_t i = first; i < last; i++)
+                a[i] = step;
+        if (lb_loop_exchange(l) != 0 || (rank > 0 && a[3 * rank - 1] != step))
+            __atomic_fetch_add(&s->errors, 1, __ATOMIC_RELAXED);
+    }
+    lb_loop_collect(l, a, 0); /* nobody is gone before all have looked */
+    lb_loop_close(l);
+}
+
+/* Who waits long for a rank that makes fewer calls says so, and waits on: it may come. */
+START_TEST(test_fewer_calls)
+{
+    struct late late = {{NULL}, 0};
+    struct crew_config crew = {.size = 3, .run = run_late, .data = &late};
+    struct crew_result r = crew_run(&crew);
+
+    ck_assert_int_eq(late.errors, 0);
+    ck_assert_int_eq(r.leftovers, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("stepped");
@@ -421,6 +506,9 @@ int main(void)
     tcase_add_loop_test(tc, test_contradictions, 0, 6);
     if (!getenv("LB_TEST_TCP")) /* there its end is the connections' end */
         tcase_add_loop_test(tc, test_memory_runs_out, 0, 6);
+    tcase_add_loop_test(tc, test_many_ranks, 0, 2);
+    tcase_add_test(tc, test_layouts_lost);
+    tcase_add_test(tc, test_fewer_calls);
     tcase_add_loop_test(tc, test_sync, 0, 6);
     tcase_add_loop_test(tc, test_sync_balancer_ends, 0, 4);
     tcase_add_test(tc, test_without_transport);

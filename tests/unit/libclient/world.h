@@ -12,7 +12,7 @@
 
 #include "libclient/transport.h"
 
-#define WORLD_RANKS_MAX 8
+#define WORLD_RANKS_MAX 20
 
 struct world;
 

@@ -84,6 +84,47 @@ START_TEST(test_plan)
 }
 END_TEST
 
+/* A plan that a rank has not heard of is told again, the same, as long as none has applied it. */
+START_TEST(test_lost_plan)
+{
+    struct lbp_stepped *s = make();
+    int64_t bound, now_ns = 100 * MS, told = 0, step = 5;
+
+    ck_assert_int_eq(say(s, did(0, 5, 5, 50 * MS), now_ns), 0);
+    ck_assert_int_eq(say(s, did(1, 5, 5, 100 * MS), now_ns), 0);
+    ck_assert(n > 0 && action[n - 1].type == LBP_STEPPED_PLAN);
+    bound = action[n - 1].bound[1];
+    for (int i = 0; i < 100; i++) {
+        now_ns += 100 * MS;
+        step++;
+        for (uint32_t r = 0; r < 2; r++) {
+            ck_assert_int_eq(say(s, did(r, step, 1, (r + 1) * 10 * MS), now_ns), 0);
+            for (size_t k = 0; k < n; k++) {
+                if (action[k].type != LBP_STEPPED_PLAN)
+                    continue;
+                ck_assert(action[k].epoch == 1 && action[k].bound[1] == bound);
+                told++;
+            }
+        }
+        if (i < 29)
+            ck_assert_int_eq(told, 0);
+    }
+    ck_assert_int_ge(told, 2); /* in ten seconds */
+    ck_assert_int_le(told, 3);
+    for (uint32_t r = 0; r < 2; r++) {
+        struct lbp_stepped_report d = did(r, step + 1, 1, 15 * MS);
+
+        d.epoch = 1;
+        d.first = r == 0 ? 0 : bound;
+        d.last = r == 0 ? bound : 1000;
+        ck_assert_int_eq(say(s, d, now_ns + 10000 * MS), 0);
+        for (size_t k = 0; k < n && r == 0; k++)
+            ck_assert(action[k].type != LBP_STEPPED_PLAN || action[k].epoch == 1);
+    }
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
 /* What a person says that a plan must bring is asked of it, and nothing else. */
 START_TEST(test_profit)
 {
@@ -234,6 +275,7 @@ int main(void)
 
     tcase_add_test(t, test_plan);
     tcase_add_test(t, test_sync);
+    tcase_add_test(t, test_lost_plan);
     tcase_add_test(t, test_profit);
     tcase_add_test(t, test_grain);
     tcase_add_test(t, test_refuses);
