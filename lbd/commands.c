@@ -84,8 +84,10 @@ static json_t *make_kernels(const struct lbw_node_report *r)
 
     for (int i = 0; i < LBW_NODE_KERNELS; i++)
         json_object_set_new(list, lbd_kernels[i].name,
-                            json_pack("{sf sf sf}", "core_hz", r->kernel_ops_hz[i], "all_cores_hz",
-                                      r->kernel_all_hz[i], "dispersion", r->kernel_dispersion[i]));
+                            json_pack("{sf sf sf ss}", "core_hz", r->kernel_ops_hz[i],
+                                      "all_cores_hz", r->kernel_all_hz[i], "dispersion",
+                                      r->kernel_dispersion[i], "unit",
+                                      lbd_kernels[i].least_bytes > 0 ? "B/s" : "op/s"));
     return list;
 }
 
@@ -114,6 +116,7 @@ static json_t *make_host(const struct lbd_host *h, int64_t now_ns)
                             json_pack("{ss sf}", "kernel", lbd_kernels[r->slow_kernel].name,
                                       "ratio", r->slow_ratio));
     json_object_set_new(o, "slurm", json_string(lbd_slurm_state_name[h->slurm]));
+    json_object_set_new(o, "benchmark_age_s", json_real(to_s(r->bench_age_ns + now_ns - h->at_ns)));
     json_object_set_new(o, "kernels", make_kernels(r));
     return o;
 }

@@ -320,7 +320,8 @@ static void look_out(struct lbd_controller *c, uint32_t index)
             return;
         lbd_recall_start(c->store, h->name, c, index, on_recall);
     }
-    lbd_outlook_report(h->outlook, h->instance, h->at_s, &h->report);
+    /* not by the row's second, which is ahead where reports come more often */
+    lbd_outlook_report(h->outlook, h->instance, lbx_clock_wall_ns() - h->report.age_ns, &h->report);
 }
 
 uint64_t lbd_controller_report(struct lbd_controller *c, uint32_t index,

@@ -11,7 +11,8 @@
 #define CHANGE_RATIO .05 /* of the host: what matters to a job */
 #define CHANGE_LEAST .05 /* cores: less is what daemons do */
 #define OLD_S (2 * LBD_OUTLOOK_AHEAD_NS / LBX_NS_PER_S)
-#define LEAST_SAMPLES 6 /* before that the report is as good */
+#define SET_BACK_NS (60 * LBX_NS_PER_S) /* a clock that is earlier than it was by this was set */
+#define LEAST_SAMPLES 6                 /* before that the report is as good */
 #define LATE_SAMPLES 12 /* with more of its own, what is remembered comes too late */
 #define SLOT_S (86400 / LBP_FORECAST_SLOTS)
 
@@ -32,14 +33,26 @@ void lbd_outlook_destroy(struct lbd_outlook *o)
     free(o);
 }
 
-void lbd_outlook_report(struct lbd_outlook *o, uint64_t instance, int64_t at_s,
+/* Of what is known the times of day alone. */
+static void begin_anew(struct lbp_forecast *f)
+{
+    struct lbp_forecast was = *f;
+
+    lbp_forecast_init(f, was.ahead, was.least_change);
+    for (int slot = 0; slot < LBP_FORECAST_SLOTS; slot++)
+        lbp_forecast_set_day(f, slot, (double)was.day[slot]);
+}
+
+void lbd_outlook_report(struct lbd_outlook *o, uint64_t instance, int64_t at_ns,
                         const struct lbw_node_report *r)
 {
     if (r->samples == 0 || (o->instance == instance && o->samples == r->samples))
         return;
     o->instance = instance;
     o->samples = r->samples;
-    lbp_forecast_add(&o->forecast, at_s * LBX_NS_PER_S, r->others_cpus);
+    if (at_ns < o->forecast.at_ns - SET_BACK_NS) /* else nothing would be learned until then */
+        begin_anew(&o->forecast);
+    lbp_forecast_add(&o->forecast, at_ns, r->others_cpus);
 }
 
 static void remember_days(struct lbd_outlook *o, const struct lbd_db_point *point, size_t n)
@@ -68,9 +81,7 @@ static void remember_raw(struct lbd_outlook *o, const struct lbd_db_point *point
 
     if (now.samples > LATE_SAMPLES)
         return;
-    lbp_forecast_init(f, now.ahead, now.least_change);
-    for (int slot = 0; slot < LBP_FORECAST_SLOTS; slot++)
-        lbp_forecast_set_day(f, slot, (double)now.day[slot]);
+    begin_anew(f);
     for (size_t i = 0; i < n; i++)
         if (now.samples == 0 || point[i].at_s < now.first_ns / LBX_NS_PER_S)
             lbp_forecast_add(f, point[i].at_s * LBX_NS_PER_S, point[i].external_cpus);

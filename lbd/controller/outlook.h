@@ -23,8 +23,11 @@ struct lbd_outlook {
 struct lbd_outlook *lbd_outlook_create(int64_t interval_ns, double cpus);
 void lbd_outlook_destroy(struct lbd_outlook *o); /* NULL is fine */
 
-/* A report of the host's lbd `instance`, taken at at_s since 1970. */
-void lbd_outlook_report(struct lbd_outlook *o, uint64_t instance, int64_t at_s,
+/*
+ * A report of the host's lbd `instance`, taken at at_ns since 1970.  Reports come in the order of their times; when the clock was set
+ * back by more than a minute, what is known begins anew.
+ */
+void lbd_outlook_report(struct lbd_outlook *o, uint64_t instance, int64_t at_ns,
                         const struct lbw_node_report *r);
 
 /* Records of the host, oldest first: means of hours for the time of day, or raw samples, put before the first reports. */

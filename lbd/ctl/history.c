@@ -175,8 +175,12 @@ static void print_times(FILE *f, const struct lbd_history_wish *w, size_t column
                   : strftime(text[i], sizeof(text[i]), "%H:%M:%S", &tm)) == 0)
             text[i][0] = '\0';
     }
-    fprintf(f, "%*s%s%*s\n", LBD_PLOT_LABEL, "", text[0],
-            (int)(columns > strlen(text[0]) ? columns - strlen(text[0]) : 1), text[1]);
+    if (columns > strlen(text[0]) + strlen(text[1]))
+        fprintf(f, "%*s%s%*s\n", LBD_PLOT_LABEL, "", text[0], (int)(columns - strlen(text[0])),
+                text[1]);
+    else /* too narrow for both: one below the other */
+        fprintf(f, "%*sfrom %s\n%*sto %s\n", LBD_PLOT_LABEL, "", text[0], LBD_PLOT_LABEL, "",
+                text[1]);
 }
 
 int lbd_history_print(FILE *f, const json_t *answer, const struct lbd_history_wish *w)

@@ -24,7 +24,9 @@
 
 static const char usage[] =
     "Usage: lbctl [--json] [--socket=PATH] COMMAND\n\n"
-    "  hosts               what the controller knows of each host, and Slurm's state of it\n"
+    "  hosts [HOST]        what the controller knows of each host, and Slurm's state of it; of one "
+    "also\n"
+    "                      its benchmark and what it is made of\n"
     "  rank                the hosts, best first, as jobs are answered, and why\n"
     "  forecast HOST       what load is expected in the next minute, by whom, and how long it "
     "stays\n"
@@ -194,8 +196,8 @@ static int show_host(int n, char **word, const struct lbd_ctl *c, bool *ret_know
         return n == 1 ? lbd_show_node_weights(c) : misuse("too many words after", word[0]);
     if (strcmp(word[0], "weights") == 0)
         return lbd_show_weights(c, word + 1, (size_t)n - 1);
-    if (n == 1 && strcmp(word[0], "hosts") == 0)
-        return lbd_show_hosts(c);
+    if (n <= 2 && strcmp(word[0], "hosts") == 0)
+        return lbd_show_hosts(c, n == 2 ? word[1] : NULL);
     if (n == 1 && strcmp(word[0], "rank") == 0)
         return lbd_show_rank(c);
     if (n == 1 && strcmp(word[0], "probe") == 0)

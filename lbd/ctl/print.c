@@ -217,6 +217,52 @@ void lbd_print_hosts(FILE *f, const json_t *answer)
         f, "%-*s  no lbd has reported from this node of Slurm's\n", width, json_string_value(h));
 }
 
+/* As 1.23 G and the unit. */
+static void print_rate(FILE *f, double hz, const char *unit)
+{
+    if (hz > 0)
+        fprintf(f, "  %8.2f G%-4s", hz / 1e9, unit);
+    else
+        fprintf(f, "  %14s", "-");
+}
+
+static void print_kernels(FILE *f, const json_t *kernels)
+{
+    const char *name;
+    json_t *k;
+
+    fprintf(f, "  %-10s  %-14s  %-14s  %s\n", "KERNEL", "     ONE CORE", "    ALL CORES", "APART");
+    json_object_foreach((json_t *)(uintptr_t)kernels, name, k)
+    {
+        fputs("  ", f);
+        lbd_print_text(f, name, 10);
+        print_rate(f, number_of(k, "core_hz"), text_of(k, "unit"));
+        print_rate(f, number_of(k, "all_cores_hz"), text_of(k, "unit"));
+        fprintf(f, "  %4.1f %%\n", 100 * number_of(k, "dispersion"));
+    }
+}
+
+void lbd_print_one_host(FILE *f, const json_t *answer)
+{
+    const json_t *h = json_array_get(json_object_get(answer, "hosts"), 0);
+
+    lbd_print_hosts(f, answer);
+    if (!json_is_number(json_object_get(h, "age_s")))
+        return;
+    fputs("Processor: ", f);
+    lbd_print_text(f, text_of(h, "model"), 0);
+    fprintf(f, "; %.0f packages, %.0f cores, %.0f NUMA nodes\n", number_of(h, "packages"),
+            number_of(h, "cores"), number_of(h, "numa_nodes"));
+    fprintf(f, "Index: %.3f s of CPU time for the standard work x %.2f for load now\n",
+            number_of(h, "hardware_index_s"), number_of(h, "workload_index"));
+    if (json_is_number(json_object_get(h, "benchmark_age_s"))) {
+        fputs("Benchmark, ", f);
+        print_time(f, number_of(h, "benchmark_age_s"));
+        fputs(" old: operations or bytes a second; how far repetitions lay apart\n", f);
+    }
+    print_kernels(f, json_object_get(h, "kernels"));
+}
+
 static void print_value(FILE *f, const char *name, const json_t *v)
 {
     char *text;

@@ -10,6 +10,8 @@
 void lbd_print_text(FILE *f, const char *text, int width);
 void lbd_print_rank(FILE *f, const json_t *answer);
 void lbd_print_hosts(FILE *f, const json_t *answer);
+/* The same of the answer's first host, with its benchmark and what it is made of. */
+void lbd_print_one_host(FILE *f, const json_t *answer);
 void lbd_print_forecast(FILE *f, const json_t *answer);
 void lbd_print_status(FILE *f, const json_t *answer);
 void lbd_print_weights(FILE *f, const json_t *answer);

@@ -74,7 +74,33 @@ static int ask_and_print(const struct lbd_ctl *c, const char *request,
     return rc < 0 ? explain(c, rc, &err) : finish(c, answer, print);
 }
 
-static int show_list(const struct lbd_ctl *c, const char *request,
+static bool is_name(const char *host)
+{
+    return *host && strlen(host) < LBX_CONF_NAME_MAX && !strpbrk(host, " \t\n");
+}
+
+/* Leave one host of the list.  Returns false: it is not there. */
+static bool keep_one(json_t *answer, const char *host)
+{
+    json_t *hosts = json_object_get(answer, "hosts"), *h, *kept = NULL;
+    size_t i;
+
+    json_array_foreach(hosts, i, h)
+    {
+        const char *name = json_string_value(json_object_get(h, "host"));
+
+        if (name && strcmp(name, host) == 0)
+            kept = h;
+    }
+    if (!kept)
+        return false;
+    json_object_set_new(answer, "hosts", json_pack("[O]", kept));
+    json_object_del(answer, "without_lbd");
+    return true;
+}
+
+/* host: that one alone; NULL: all */
+static int show_list(const struct lbd_ctl *c, const char *request, const char *host,
                      void (*print)(FILE *f, const json_t *a))
 {
     struct lbx_error err = {0};
@@ -83,25 +109,27 @@ static int show_list(const struct lbd_ctl *c, const char *request,
 
     if (rc < 0)
         return explain(c, rc, &err);
+    if (host && !keep_one(answer, host)) {
+        fprintf(stderr, "lbctl: host '%.64s' is not known: see lbctl hosts\n", host);
+        json_decref(answer);
+        return LBD_EXIT_REFUSED;
+    }
     states = lbd_slurm_states();
     lbd_slurm_add(json_object_get(answer, "hosts"), states);
     json_decref(states);
     return finish(c, answer, print);
 }
 
-int lbd_show_hosts(const struct lbd_ctl *c)
+int lbd_show_hosts(const struct lbd_ctl *c, const char *host)
 {
-    return show_list(c, "hosts", lbd_print_hosts);
+    if (host && !is_name(host))
+        return misuse("a host is needed, not", host);
+    return show_list(c, "hosts", host, host ? lbd_print_one_host : lbd_print_hosts);
 }
 
 int lbd_show_rank(const struct lbd_ctl *c)
 {
-    return show_list(c, "rank", lbd_print_rank);
-}
-
-static bool is_name(const char *host)
-{
-    return *host && strlen(host) < LBX_CONF_NAME_MAX && !strpbrk(host, " \t\n");
+    return show_list(c, "rank", NULL, lbd_print_rank);
 }
 
 int lbd_show_forecast(const struct lbd_ctl *c, const char *host)
@@ -114,13 +142,19 @@ int lbd_show_forecast(const struct lbd_ctl *c, const char *host)
     return ask_and_print(c, request, lbd_print_forecast);
 }
 
+/* Returns 0: what was given is no width. */
 static size_t terminal_width(const struct lbd_ctl *c)
 {
     struct winsize w;
-    long given = c->width ? strtol(c->width, NULL, 10) : 0;
+    char *end;
+    long given;
 
-    if (given > 0)
+    if (c->width) {
+        given = strtol(c->width, &end, 10);
+        if (end == c->width || *end || given <= 0)
+            return 0;
         return given < WIDTH_MOST ? (size_t)given : WIDTH_MOST;
+    }
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : WIDTH;
 }
 
@@ -138,6 +172,8 @@ int lbd_show_history(const struct lbd_ctl *c, const char *host)
 
     if (!is_name(host))
         return misuse("a host is needed, not", host);
+    if (w.columns == 0)
+        return misuse("write --width=80, not", c->width);
     if (lbd_history_time(c->since ? c->since : SINCE, now_s, &w.from_s) < 0)
         return misuse("write --since=2h or --since=2026-11-21T18:30, not", c->since);
     if (lbd_history_time(c->until ? c->until : "now", now_s, &w.to_s) < 0)

@@ -18,7 +18,8 @@ struct lbd_ctl {
 };
 
 /* All print what is wrong themselves and return an lbd_ctl_exit. */
-int lbd_show_hosts(const struct lbd_ctl *c);
+/* host: that one alone, with its benchmark; NULL: all */
+int lbd_show_hosts(const struct lbd_ctl *c, const char *host);
 int lbd_show_rank(const struct lbd_ctl *c);
 int lbd_show_forecast(const struct lbd_ctl *c, const char *host);
 int lbd_show_history(const struct lbd_ctl *c, const char *host);

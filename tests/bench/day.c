@@ -179,7 +179,7 @@ static double rank_ms(struct day *d)
         for (int k = 1; k <= 60 && h->outlook; k++) {
             move(d, &h->report);
             h->report.seq = (uint64_t)k;
-            lbd_outlook_report(h->outlook, 1, at_s + k * INTERVAL_S, &h->report);
+            lbd_outlook_report(h->outlook, 1, (at_s + k * INTERVAL_S) * LBX_NS_PER_S, &h->report);
         }
         h->at_ns = lbx_clock_mono_ns();
     }

@@ -75,6 +75,10 @@ is "$(of_host n2 slurm)" down "which lbctl knows"
 cluster head scontrol update NodeName=n2 State=resume >/dev/null
 ok "when it is up it is ranked again" within 60 ranked "n1 n2"
 is "$(ctl forecast nobody >/dev/null 2>&1 || echo $?)" 1 "an unknown host is refused"
+is "$(ctl history nobody >/dev/null 2>&1 || echo $?)" 1 "of its history, too"
+is "$(ctl history n2 --width=x >/dev/null 2>&1 || echo $?)" 2 "a width that is none is misuse"
+is "$(ctl hosts nobody >/dev/null 2>&1 || echo $?)" 1 "nor is an unknown host shown"
+like "$(ctl hosts n1)" 'triad +[0-9.]+ GB/s +[0-9.-]+[ GB/s]+ +[0-9.]+ %' "of one host all kernels are"
 is "$(ctl forecast >/dev/null 2>&1 || echo $?)" 2 "and a missing one is misuse"
 
 # --- never while a job runs

@@ -96,6 +96,33 @@ static json_t *an_answer(void)
                      4., 1.5, (json_int_t)99999, 9., 9.);
 }
 
+/* No line is wider than the terminal, as far as a picture of ten columns allows. */
+START_TEST(a_picture_fits_its_terminal)
+{
+    static const size_t width[] = {200, 80, 40, 24, 20, 3};
+    json_t *answer = an_answer();
+
+    for (size_t i = 0; i < sizeof(width) / sizeof(width[0]); i++) {
+        struct lbd_history_wish w = {
+            .host = "n1", .of = "busy_cpus", .from_s = 900, .to_s = 2100, .columns = width[i]};
+        char *text = NULL, *line, *rest = NULL;
+        size_t n, lines = 0;
+        FILE *f = open_memstream(&text, &n);
+
+        ck_assert_int_eq(lbd_history_print(f, answer, &w), 0);
+        fclose(f);
+        line = strtok_r(text, "\n", &rest); /* the title may be longer */
+        while ((line = strtok_r(NULL, "\n", &rest))) {
+            ck_assert_uint_le(strlen(line), width[i] > 23 ? width[i] : 23);
+            lines++;
+        }
+        ck_assert_uint_ge(lines, LBD_HISTORY_LINES + 1);
+        free(text);
+    }
+    json_decref(answer);
+}
+END_TEST
+
 START_TEST(rows_become_the_means_of_parts)
 {
     struct lbd_history_wish w = {
@@ -197,6 +224,7 @@ int main(void)
     tcase_add_test(tc, scales_are_round);
     tcase_add_test(tc, times_are_understood);
     tcase_add_test(tc, the_resolution_goes_with_the_width);
+    tcase_add_test(tc, a_picture_fits_its_terminal);
     tcase_add_test(tc, rows_become_the_means_of_parts);
     tcase_add_test(tc, strange_answers_are_survived);
     tcase_add_test(tc, states_of_slurm_join_the_hosts);
