@@ -9,7 +9,7 @@
  *   twice TYPE N    each Nth is sent twice
  *   stale MOVE N    after each Nth move an order of an epoch long past, to give all that is left away
  *   kill  MOMENT N  SIGKILL to itself at the Nth such moment; `stop`: SIGSTOP
- * TYPE: move, final, instruct.  MOMENT: move, final (told, and on its way to at least one rank),
+ * TYPE: move, final, instruct, layout.  MOMENT: move, final (told, and on its way to at least one rank),
  * before-move, before-final (decided, told nobody), sent, received, refused, dry (a rank told it).
  * What was done is written to the file `done` there, a line each.
  */
@@ -158,6 +158,7 @@ int __wrap_lbd_peer_send(struct lbd_peer *p, const struct lbw_rank_msg *msg)
     const char *type = msg->type == LBW_MOVE       ? "move"
                        : msg->type == LBW_FINAL    ? "final"
                        : msg->type == LBW_INSTRUCT ? "instruct"
+                       : msg->type == LBW_LAYOUT   ? "layout"
                                                    : NULL;
     char before[32];
     int rc;

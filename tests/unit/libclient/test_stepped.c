@@ -492,6 +492,53 @@ START_TEST(test_fewer_calls)
 }
 END_TEST
 
+#define HUGE_N (INT64_C(1) << 40)
+#define HUGE_STEPS 10
+
+struct huge {
+    int64_t done[HUGE_STEPS], errors; /* iterations of each step, by atomic additions */
+};
+
+static void run_huge(lb_ctx *ctx, int rank, void *data)
+{
+    lb_loop *l = lb_loop_open(ctx, "huge", HUGE_N);
+    struct huge *s = data;
+    int64_t first, last;
+    char none;
+
+    (void)rank;
+    if (lb_loop_array(l, &none, 0) || lb_loop_stepped(l, 3))
+        abort();
+    for (int step = 0; step < HUGE_STEPS; step++) {
+        if (lb_loop_exchange(l) != 0)
+            add(&s->errors, 1);
+        while (lb_loop_next(l, &first, &last))
+            add(&s->done[step], last - first);
+    }
+    lb_loop_close(l);
+}
+
+/* 2^40 iterations and an array of no bytes: nothing is counted through, and nothing is lost. */
+START_TEST(test_huge_and_empty)
+{
+    struct huge huge = {{0}, 0};
+    struct crew_config crew = {.size = 3,
+                               .seed = first_seed(),
+                               .balanced = true,
+                               .sync_ns = 60 * LBX_NS_PER_S, /* with a report for each vote */
+                               .mind = {.loops_max = 1, .n = HUGE_N},
+                               .run = run_huge,
+                               .data = &huge};
+    struct crew_result r = crew_run(&crew);
+
+    ck_assert_int_eq(huge.errors, 0);
+    ck_assert_int_eq(r.leftovers, 0);
+    ck_assert_int_eq(r.mind.wrong, 0);
+    for (int step = 0; step < HUGE_STEPS; step++)
+        ck_assert_int_eq(huge.done[step], HUGE_N);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("stepped");
@@ -509,6 +556,7 @@ int main(void)
     tcase_add_loop_test(tc, test_many_ranks, 0, 2);
     tcase_add_test(tc, test_layouts_lost);
     tcase_add_test(tc, test_fewer_calls);
+    tcase_add_test(tc, test_huge_and_empty);
     tcase_add_loop_test(tc, test_sync, 0, 6);
     tcase_add_loop_test(tc, test_sync_balancer_ends, 0, 4);
     tcase_add_test(tc, test_without_transport);
