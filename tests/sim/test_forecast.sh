@@ -19,7 +19,7 @@ line=$(run --interval=2 "$src/bench/traces/machine.csv") || bad "machine"
 within "$line" over_last_value 0.85 || bad "machine: $line"
 within "$line" over_hindsight 1.05 || bad "machine: $line"
 within "$line" over_hindsight 0.5 && bad "a limit that cannot be kept is kept"
-for trace in "$src"/bench/traces/*.csv; do
+for trace in "$src"/bench/traces/*.csv "$src"/bench/traces/held-out/*.csv; do
     for interval in 2 10; do
         line=$(run --interval=$interval "$trace") || bad "$trace"
         within "$line" over_last_value 1.25 || bad "$line"
