@@ -10,3 +10,5 @@ EXTRA_DIST += packaging/policy.conf debian/changelog debian/control debian/copyr
 	debian/rules debian/slurm-lb-plugin.install debian/slurm-lb.install debian/slurm-lb.postinst debian/source/format
 EXTRA_DIST += tests/package/10-debian.t tests/package/20-admin.t
 EXTRA_DIST += tests/valgrind tests/model/moves.pml tests/model/10-moves.t
+EXTRA_DIST += tests/package/10-debian.t
+EXTRA_DIST += tests/valgrind tests/model/spin.sh tests/model/moves.pml tests/model/10-moves.t tests/model/steps.pml tests/model/11-steps.t

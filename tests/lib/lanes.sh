@@ -7,7 +7,7 @@ check       gcc without a warning, make check: units, virtual time, fuzz corpora
 valgrind    the quick unit tests under valgrind: no error, no leak
 clang       the whole tree by clang without a warning
 sanitizers  make check with the address and undefined-behaviour sanitizers
-model       tests/model: the protocol of moves, every interleaving of small cases, by spin
+model       tests/model: the protocols of moves and of steps, every interleaving of small cases, by spin
 cluster     tests/cluster: a real Slurm on this machine (root)
 fault       tests/fault: what breaks, and what must not (root)
 dashboards  rules, alerts and dashboards on a real Prometheus, drawn in a browser

@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The step at which all ranks of a stepped loop agree to move, under the model checker: tests/model/steps.pml says what is
+# modelled and what is checked.  Each case is searched whole; a planted fault must be found, or the search shows nothing.
+. "$(dirname "$0")/spin.sh"
+model=$top/tests/model/steps.pml
+
+case_holds "two ranks, four steps, two layouts: each iteration once in every step, one epoch on both sides" "$ends" "" -DRANKS=2 -DSTEPS=4
+case_holds "three ranks, two steps: who has nothing takes part" "$ends" "" -DRANKS=3 -DSTEPS=2 -DEPOCHS=1
+case_holds "a balancer that tells ranks different things moves nothing" "$ends" "" -DRANKS=2 -DSTEPS=3 -DEPOCHS=1 -DLIES
+case_holds "a rank ends at any moment: nobody waits for it for ever" "$ends" "" -DRANKS=2 -DSTEPS=3 -DENDS
+case_holds "three ranks, one ends" "$ends" "" -DRANKS=3 -DSTEPS=1 -DEPOCHS=1 -DENDS
+case_holds "told in any time, all ranks come to the last layout" "$fair" "-a -f -N moves" -DLIVE -DRANKS=2 -DK=1
+case_holds "whatever intervals they propose" "$fair" "-a -f -N moves" -DLIVE -DRANKS=2 -DEPOCHS=1
+case_holds "the balancer dies at any moment: ranks go on, and ask no more" "$fair" "-a -f -N rests" -DLIVE -DDIES -DRANKS=2 -DEPOCHS=1 -DK=1
+
+faulty() { ok "planted fault $1 is found" found "$2" "$3" "$4" -DRANKS=2 -DPLANTED="$1" "${@:5}"; }
+wrong='assertion violated\|invalid end state ('
+for p in 1 3 4 6 7; do faulty $p "$wrong" "$ends" "" -DSTEPS=4; done
+for p in 2 5; do faulty $p "$wrong" "$ends" "" -DSTEPS=3 -DLIES; done
+faulty 8 'invalid end state (' "$ends" "" -DENDS
+faulty 9 'acceptance cycle (' "$fair" "-a -f -N moves" -DLIVE -DEPOCHS=1
+faulty 10 'acceptance cycle (' "$fair" "-a -f -N rests" -DLIVE -DDIES -DEPOCHS=1
+done_testing

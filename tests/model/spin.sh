@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Searches of a model by spin, for the tests beside it; they set $model, the file.
+. "$(dirname "$0")/../lib/tap.sh"
+command -v spin >/dev/null || skip_all "spin is not installed"
+command -v "${CC:-gcc}" >/dev/null || skip_all "no C compiler"
+
+# Build the verifier of a case, and search.  Its output in $tap_tmp/pan.out.
+search() { # CFLAGS PANFLAGS DEFINE...
+  local cflags=$1 flags=$2
+  shift 2
+  rm -rf "$tap_tmp/pan"
+  mkdir "$tap_tmp/pan"
+  # shellcheck disable=SC2086
+  (cd "$tap_tmp/pan" && spin -a "$@" "$model" && "${CC:-gcc}" -w -O1 -DCOLLAPSE -DMEMLIM=1500 $cflags -o pan pan.c && timeout 200 ./pan -m1000000 -w22 $flags) \
+    >"$tap_tmp/pan.out" 2>&1 || { tail -n 20 "$tap_tmp/pan.out"; return 1; }
+}
+
+# The whole space was searched, each line of the model was reached (but the ends of what goes on for ever), and nothing is wrong.
+holds() { # CFLAGS PANFLAGS DEFINE...
+  search "$@" || return
+  cat "$tap_tmp/pan.out"
+  grep -q 'errors: 0$' "$tap_tmp/pan.out" && ! grep -qi 'max search depth\|Search not completed' "$tap_tmp/pan.out" &&
+    ! sed -n '/^unreached in/,/states)/p' "$tap_tmp/pan.out" | grep 'pml:' | grep -vq '"-end-"'
+}
+
+found() { # REGEX CFLAGS PANFLAGS DEFINE...
+  local what=$1
+  shift
+  search "$@" || return
+  cat "$tap_tmp/pan.out"
+  grep -q "$what" "$tap_tmp/pan.out"
+}
+
+states() { sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' "$tap_tmp/pan.out"; }
+ends="-DNOCLAIM -DSAFETY" cycles="-DNOCLAIM -DNP" # what is looked for: assertions and dead ends; runs that go on for ever
+fair="-DNFAIR=3"                                  # a formula, when every process that can go on does at some time
+
+case_holds() { # TEXT CFLAGS PANFLAGS DEFINE...
+  local text=$1
+  shift
+  ok "$text" holds "$@"
+  diag "$(states) states"
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The step at which all ranks of a stepped or pipelined loop agree to move, as libclient/step.c and layout.c do it, for spin:
+ * every interleaving of a few ranks, steps and layouts.
+ *
+ * Without LIVE the balancer is the worst there can be: any rank may at any moment be told of any layout, or lose the
+ * balancer, sooner or later than others, or hear nothing more.  So layouts that are lost, late, told to some ranks only,
+ * twice, or of an old epoch, and a balancer that dies in each phase of a move are among the runs.  Its word for an epoch is
+ * the same for all unless LIES.  (What a rank refuses changes nothing and needs no step here.)
+ * With LIVE the balancer is the one of policy/stepped.c: it tells all ranks the next layout when all have applied the last,
+ * messages take any time, steps go on for ever, and it may die when DIES; then `moves` and `rests` are what must come about
+ * when every process that can go on does at some time.
+ *
+ *   RANKS, STEPS, EPOCHS   how many; K: the longest interval that ranks propose between two votes
+ *   LIES                   ranks are told different layouts under one epoch
+ *   ENDS                   rank 0 may end at any moment; the others learn of it where they wait for somebody
+ *   PLANTED=1              a rank applies a layout when it hears of it, without a vote
+ *   PLANTED=2              what ranks vote for is not compared
+ *   PLANTED=3              a rank votes again when it proposed to, not when all agreed to
+ *   PLANTED=4              a rank whose balancer is lost votes no more, without a word to the others
+ *   PLANTED=5              a layout that comes later replaces the one that was voted for
+ *   PLANTED=6              rows are given up before they were taken
+ *   PLANTED=7              an epoch that was applied is believed again, by who hears of it late
+ *   PLANTED=8              who waits for a rank that has ended is not told
+ *   PLANTED=9              (LIVE) ranks stop asking after a vote that found not all with a layout
+ *   PLANTED=10             (LIVE, DIES) ranks go on asking when one has lost the balancer
+ *
+ * Checked: each iteration once in every step, with its row where it is run; both sides of every exchange at the same epoch;
+ * all vote at the same step; no rank waits for ever; in the end all are at the same epoch.
+ */
+#ifndef RANKS
+#define RANKS 3 /* 2 or 3 */
+#endif
+#ifndef STEPS
+#define STEPS 3
+#endif
+#ifndef EPOCHS
+#define EPOCHS 2
+#endif
+#ifndef K
+#define K 2
+#endif
+#ifndef PLANTED
+#define PLANTED 0
+#endif
+#define N 3 /* iterations, as bits of a byte */
+#define ALL 7
+
+/* Who owns what by a layout: three blocks in order, of any size. */
+#if RANKS == 3
+#define OWN(c, r) ((c) == 0 -> (1 << (r)) : ((c) == 1 -> ((r) == 0 -> 3 : ((r) == 1 -> 4 : 0)) : ((r) == 0 -> 0 : ((r) == 1 -> 1 : 6))))
+#else
+#define OWN(c, r) ((c) == 0 -> ((r) == 0 -> 1 : 6) : ((c) == 1 -> ((r) == 0 -> 3 : 4) : ((r) == 0 -> 0 : 7)))
+#endif
+#define OWNER(c, i) ((OWN(c, 0) & (1 << (i))) -> 0 : ((OWN(c, 1) & (1 << (i))) -> 1 : RANKS - 1))
+
+byte epoch[RANKS], layout[RANKS];   /* in force */
+byte next[RANKS], nextlay[RANKS];   /* told and kept: its epoch, 0 none; its layout */
+bool asking[RANKS], lost[RANKS];
+byte plan[EPOCHS + 1];              /* what an honest balancer says */
+
+byte rows[RANKS], posted[RANKS], give[RANKS], taken[RANKS]; /* of a move: its epoch; what leaves, what has been fetched */
+byte halo[4 * RANKS];               /* [2 * rank] from the left, [2 * rank + 1] from the right: epoch + 1 */
+
+byte handed[4], computed[4];        /* by step: neighbours keep ranks less than RANKS apart */
+
+/* Two votes at a time: nobody enters the one after next before all have left this one. */
+byte entered[2], gone[2], most[2], least[2], interval[2], at[2];
+bool have[2], open[2];
+
+bool failed; /* a rank has ended; seen by those who wait for it */
+byte ended;
+
+#if !defined(ENDS) || PLANTED == 8
+#define AWAIT(cond) (cond)
+#else
+#define AWAIT(cond) if :: (cond) -> skip :: failed -> goto out fi
+#endif
+
+#ifdef LIVE
+#define NEXT_STEP(s) ((s + 1) % 4)
+#define GOES_ON true
+#else
+#define NEXT_STEP(s) (s + 1)
+#define GOES_ON (step < STEPS)
+#endif
+
+inline compute() {
+    d_step {
+        m = OWN(layout[me], me);
+        assert((rows[me] & m) == m);
+        assert((handed[step % 4] & m) == 0);
+        handed[step % 4] = handed[step % 4] | m;
+        computed[step % 4]++;
+        if
+        :: computed[step % 4] == RANKS ->
+            assert(handed[step % 4] == ALL);
+            handed[step % 4] = 0;
+            computed[step % 4] = 0
+        :: else
+        fi;
+        m = 0
+    }
+}
+
+/* apply of step.c: what leaves is read where it lies until it has been fetched. */
+inline apply() {
+    d_step {
+        assert(next[me] == epoch[me] + 1); /* each once, in order */
+        give[me] = OWN(layout[me], me) & ~OWN(nextlay[me], me);
+        taken[me] = 0;
+        posted[me] = next[me];
+#if PLANTED == 6
+        rows[me] = rows[me] & ~give[me];
+#endif
+    }
+    m = 0;
+    do
+    :: m < N && (OWN(nextlay[me], me) & ~OWN(layout[me], me) & (1 << m)) != 0 ->
+        AWAIT(posted[OWNER(layout[me], m)] == next[me]);
+        d_step {
+            assert((rows[OWNER(layout[me], m)] & (1 << m)) != 0);
+            rows[me] = rows[me] | (1 << m);
+            taken[OWNER(layout[me], m)] = taken[OWNER(layout[me], m)] | (1 << m);
+            m++
+        }
+    :: m < N && (OWN(nextlay[me], me) & ~OWN(layout[me], me) & (1 << m)) == 0 -> m++
+    :: m == N -> m = 0; break
+    od;
+    AWAIT(taken[me] == give[me]);
+    d_step {
+        rows[me] = OWN(nextlay[me], me);
+        epoch[me] = next[me];
+        layout[me] = nextlay[me];
+        next[me] = 0;
+        nextlay[me] = 0
+    }
+}
+
+/* ask of step.c: all ranks, in the same exchange. */
+inline ask() {
+    if
+    :: k = 1
+#if K > 1
+    :: k = K
+#endif
+    fi;
+    d_step {
+        m = 16 * next[me] + nextlay[me]; /* the hash that goes with the vote */
+        assert(entered[round] == 0 || at[round] == step % 4);
+        if
+        :: entered[round] == 0 ->
+            at[round] = step % 4;
+            have[round] = true;
+            open[round] = true;
+            most[round] = m;
+            least[round] = m;
+            interval[round] = k
+        :: else
+        fi;
+        have[round] = have[round] && next[me] != 0;
+        open[round] = open[round] && !lost[me];
+        most[round] = (m > most[round] -> m : most[round]);
+        least[round] = (m < least[round] -> m : least[round]);
+        interval[round] = (k < interval[round] -> k : interval[round]);
+        entered[round]++;
+        m = 0
+    }
+    AWAIT(entered[round] == RANKS);
+    d_step {
+#if PLANTED != 3
+        k = interval[round];
+#endif
+        until = k;
+        k = 0;
+#if PLANTED == 2
+        agreed = have[round];
+#else
+        agreed = have[round] && most[round] == least[round];
+#endif
+        if
+        :: have[round] && !agreed -> /* they were told different things */
+            lost[me] = true;
+            asking[me] = false;
+            next[me] = 0;
+            nextlay[me] = 0
+#if PLANTED != 10
+        :: !have[round] && !open[round] ->
+            asking[me] = false;
+            next[me] = 0;
+            nextlay[me] = 0
+#endif
+        :: else
+        fi;
+#if PLANTED == 9
+        asking[me] = asking[me] && have[round];
+#endif
+        gone[round]++;
+        if
+        :: gone[round] == RANKS ->
+            gone[round] = 0;
+            entered[round] = 0;
+            at[round] = 0;
+            most[round] = 0;
+            least[round] = 0;
+            interval[round] = 0;
+            have[round] = false;
+            open[round] = false
+        :: else
+        fi;
+        round = 1 - round
+    }
+    if
+    :: agreed -> agreed = false; apply()
+    :: else
+    fi
+}
+
+#define LEFT (me > 0)
+#define RIGHT (me < RANKS - 1)
+
+inline exchange() {
+    if
+    :: LEFT -> AWAIT(halo[2 * me - 1] == 0); halo[2 * me - 1] = epoch[me] + 1
+    :: else
+    fi;
+    if
+    :: RIGHT -> AWAIT(halo[2 * me + 2] == 0); halo[2 * me + 2] = epoch[me] + 1
+    :: else
+    fi;
+    if
+    :: LEFT -> AWAIT(halo[2 * me] != 0); d_step { assert(halo[2 * me] == epoch[me] + 1); halo[2 * me] = 0 }
+    :: else
+    fi;
+    if
+    :: RIGHT -> AWAIT(halo[2 * me + 1] != 0); d_step { assert(halo[2 * me + 1] == epoch[me] + 1); halo[2 * me + 1] = 0 }
+    :: else
+    fi
+}
+
+#if PLANTED == 4
+#define ASKS (asking[me] && !lost[me])
+#else
+#define ASKS asking[me]
+#endif
+
+proctype rank(byte me) {
+    byte step = 0, until = 0, round = 0, m = 0, k = 0;
+    bool agreed = false;
+
+    do
+    :: GOES_ON ->
+        compute();
+#ifdef ENDS
+        if
+        :: me == 0 -> failed = true; goto out
+        :: true
+        fi;
+#endif
+#if PLANTED == 1
+        if
+        :: next[me] != 0 -> apply()
+        :: else
+        fi;
+#endif
+        if
+        :: ASKS && until == 0 -> ask()
+        :: else
+        fi;
+        exchange();
+        d_step {
+            until = (until > 0 -> until - 1 : 0);
+            step = NEXT_STEP(step)
+        }
+#ifndef LIVE
+    :: !GOES_ON -> break
+#endif
+    od;
+#ifndef LIVE
+out:
+    skip;
+    d_step { step = 0; until = 0; round = 0; m = 0; k = 0; agreed = false; ended++ }
+#endif
+}
+
+/* lbc_step_told: a layout is kept if it is the next one, and none is. */
+#if PLANTED == 5
+#define TAKES(r, e) (asking[r] && !lost[r] && e == epoch[r] + 1)
+#elif PLANTED == 7
+#define TAKES(r, e) (asking[r] && !lost[r] && next[r] == 0 && e <= epoch[r] + 1)
+#else
+#define TAKES(r, e) (asking[r] && !lost[r] && next[r] == 0 && e == epoch[r] + 1)
+#endif
+
+#ifdef LIVE
+bool dead;
+byte told[RANKS]; /* the last epoch on its way to a rank */
+
+proctype balancer() {
+    byte r = 0, e = 1;
+
+    do
+    :: e <= EPOCHS ->
+        do
+        :: r < RANKS -> told[r] = e; r++
+        :: r == RANKS -> r = 0; break
+#ifdef DIES
+        :: dead = true; goto over
+#endif
+        od;
+        do
+        :: r < RANKS && epoch[r] == e -> r++
+        :: r == RANKS -> r = 0; break
+#ifdef DIES
+        :: dead = true; goto over
+#endif
+        od;
+        e++
+    :: else -> break
+    od;
+over:
+    skip
+}
+
+/* A rank's connection: it brings what was sent, in its own time, and then that it is cut. */
+proctype link(byte r) {
+end:
+    do
+    :: d_step { TAKES(r, told[r]) -> next[r] = told[r]; nextlay[r] = plan[told[r]] }
+#ifdef DIES
+    :: dead && !lost[r] -> lost[r] = true; break
+#endif
+    od
+}
+
+/* ranks are at the last epoch, and stay there */
+ltl moves { <>[] (epoch[0] == EPOCHS && epoch[1] == EPOCHS && epoch[RANKS - 1] == EPOCHS) }
+/* when the balancer is dead, nobody asks any more; computing goes on (steps are endless) */
+ltl rests { [] (dead -> <> (!asking[0] && !asking[1] && !asking[RANKS - 1])) }
+#else
+inline tell(r, e) {
+    next[r] = e;
+#ifdef LIES
+    if
+    :: nextlay[r] = 0
+    :: nextlay[r] = 1
+    :: nextlay[r] = 2
+    fi
+#else
+    nextlay[r] = plan[e]
+#endif
+}
+
+#if EPOCHS > 1
+#define LATER(r) :: atomic { TAKES(r, 2) -> tell(r, 2) }
+#else
+#define LATER(r)
+#endif
+#define RANK_EVENTS(r) \
+    :: atomic { TAKES(r, 1) -> tell(r, 1) } \
+    LATER(r) \
+    :: atomic { !lost[r] -> lost[r] = true }
+
+proctype anybody() {
+end:
+    do
+    RANK_EVENTS(0)
+    RANK_EVENTS(1)
+#if RANKS > 2
+    RANK_EVENTS(2)
+#endif
+    :: ended == RANKS -> break
+    od
+}
+#endif
+
+init {
+    byte r, all;
+
+    atomic {
+        /* each plan another than the one before */
+        if
+        :: plan[1] = 1
+        :: plan[1] = 2
+        fi;
+#if EPOCHS > 1
+        if
+        :: plan[2] = 0
+        :: plan[2] = 3 - plan[1]
+        fi;
+#endif
+        for (r : 0 .. RANKS - 1) {
+            rows[r] = OWN(0, r);
+            asking[r] = true
+        }
+        for (r : 0 .. RANKS - 1) {
+            run rank(r)
+        }
+#ifdef LIVE
+        for (r : 0 .. RANKS - 1) {
+            run link(r)
+        }
+        run balancer();
+#else
+        run anybody();
+#endif
+        r = 0
+    }
+#ifndef LIVE
+    ended == RANKS;
+    d_step {
+        if
+        :: !failed ->
+            for (r : 0 .. RANKS - 1) {
+                assert(epoch[r] == epoch[0]);
+                assert(rows[r] == OWN(layout[r], r));
+                assert((all & rows[r]) == 0);
+                all = all | rows[r]
+            }
+            assert(all == ALL)
+        :: else
+        fi
+    }
+#endif
+}
