@@ -26,7 +26,7 @@ EXTRA_DIST += bench/plan bench/scale bench/lib.sh bench/balance bench/overhead b
 EXTRA_DIST += bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory bench/metrics
 EXTRA_DIST += bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory bench/placement \
 	bench/grain bench/oscillate bench/reaction
-EXTRA_DIST += bench/figures bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory
+EXTRA_DIST += bench/ablation bench/figures bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory
 
 # The forecasts of policy/ on recorded load.
 noinst_PROGRAMS += sim/forecast-trace
