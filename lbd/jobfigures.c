@@ -95,6 +95,7 @@ void lbd_jobfigures_fill(const json_t *o, int64_t wall_ns, struct lbw_job *ret)
     /* nothing was computed yet: nobody waits for anybody */
     ret->load_balance = json_object_get(o, "load_balance") ? ratio_of(o, "load_balance") : 1;
     ret->efficiency = ratio_of(o, "efficiency");
+    ret->balance_before = ratio_of(o, "balance_before");
     ret->compute_ns = ret->wait_ns = 0;
     ret->overhead_ns = ns_of(o, "moving_s") + ns_of(o, "balancer_cpu_s");
     ret->saved_ns = isfinite(s) ? (int64_t)fmax(fmin(s * 1e9, NS_MOST), -NS_MOST) : 0;

@@ -246,10 +246,10 @@ void lbp_balance_seen(struct lbp_balance *b, struct lbp_seen *ret)
     }
 }
 
-double lbp_balance_first_ns(struct lbp_balance *b)
+double lbp_balance_first_ns(struct lbp_balance *b, double *ret_balance_ratio)
 {
     struct lbp_model *m = &b->model;
-    double longest = 0;
+    double longest = 0, sum = 0;
 
     if (!lbp_profile_learned(&m->profile))
         return 0;
@@ -262,6 +262,9 @@ double lbp_balance_first_ns(struct lbp_balance *b)
         if (!(r->work_sum > 0) || !(r->wall_sum > 0))
             return 0;
         longest = fmax(longest, work * r->wall_sum / r->work_sum);
+        sum += work * r->wall_sum / r->work_sum;
     }
+    if (longest > 0 && ret_balance_ratio)
+        *ret_balance_ratio = sum / m->nranks / longest;
     return longest;
 }

@@ -130,7 +130,10 @@ void lbp_balance_ranks(const struct lbp_balance *b, double *ret_speed, double *r
 const struct lbp_decisions *lbp_balance_decisions(const struct lbp_balance *b);
 /* ret[out] [nranks] as they are seen now; 0 for what is not known.  O(P + bins). */
 void lbp_balance_seen(struct lbp_balance *b, struct lbp_seen *ret);
-/* How long a pass would have taken with the first blocks, by each rank's mean speed, ns; 0 when that is not known. */
-double lbp_balance_first_ns(struct lbp_balance *b);
+/*
+ * How long a pass would have taken with the first blocks, by each rank's mean speed, ns; 0 when that is not known.
+ * ret_balance_ratio[out]  mean / max of the ranks' computing in it; untouched when not known; may be NULL
+ */
+double lbp_balance_first_ns(struct lbp_balance *b, double *ret_balance_ratio);
 
 #endif

@@ -212,5 +212,5 @@ void lbp_firsts_ask(struct lbp_firsts *f, struct lbp_firsts_answer *ret)
     if (f->took_ns > 0)
         settle(f);
     ret->saved_ns = f->saved_ns - f->moved_ns - f->move_ns;
-    ret->balance_ratio = f->most_ns > 0 ? f->mean_ns / f->most_ns : 1;
+    ret->balance_ratio = f->most_ns > 0 ? f->mean_ns / f->most_ns : 0;
 }

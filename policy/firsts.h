@@ -35,7 +35,7 @@ struct lbp_firsts_answer {
     double
         saved_ns; /* by the bounds since, less the time of moving; negative: lost.  0 while nothing moved */
     double
-        balance_ratio; /* mean / max of the ranks' computing in a step, with the first bounds; 1: nothing known */
+        balance_ratio; /* mean / max of the ranks' computing in a step, with the first bounds; 0: nothing known */
 };
 void lbp_firsts_ask(struct lbp_firsts *f, struct lbp_firsts_answer *ret);
 

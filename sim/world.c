@@ -253,7 +253,7 @@ static void finish(struct sim_world *w, const int64_t *share, struct sim_result 
 
     *ret = (struct sim_result){.end_ns = w->now_ns,
                                .static_ns = static_end(c, share),
-                               .first_ns = lbp_balance_first_ns(w->balance) * c->passes,
+                               .first_ns = lbp_balance_first_ns(w->balance, NULL) * c->passes,
                                .moves = w->moves,
                                .messages = w->messages,
                                .reports = w->reports,

@@ -8,7 +8,7 @@
 
 #include "wire/hosts.h"
 
-#define JOB_FIELDS (24 + LBW_JOB_REASONS)
+#define JOB_FIELDS (25 + LBW_JOB_REASONS)
 #define HOST_FIELDS 6
 
 const char *const lbw_job_reason[LBW_JOB_REASONS] = {"proportional", "dry",      "below_threshold",
@@ -47,10 +47,10 @@ bool lbw_job_valid(const struct lbw_job *j)
     bool good = j->ended <= 1 && j->placement < LBW_PLACEMENTS && j->age_ns >= 0 &&
                 j->run_ns >= 0 && j->placed_ns >= 0 && is_name(j->user) && is_name(j->account) &&
                 is_name(j->partition) && is_name(j->policy) && is_ratio(j->load_balance) &&
-                is_ratio(j->efficiency) && j->compute_ns >= 0 && j->wait_ns >= 0 &&
-                j->overhead_ns >= 0 && j->period_ns >= 0 && j->loops <= INT64_MAX &&
-                j->moved_bytes <= INT64_MAX && j->moved_iterations <= INT64_MAX &&
-                j->nhost <= LBW_JOB_HOSTS_MAX;
+                is_ratio(j->efficiency) && is_ratio(j->balance_before) && j->compute_ns >= 0 &&
+                j->wait_ns >= 0 && j->overhead_ns >= 0 && j->period_ns >= 0 &&
+                j->loops <= INT64_MAX && j->moved_bytes <= INT64_MAX &&
+                j->moved_iterations <= INT64_MAX && j->nhost <= LBW_JOB_HOSTS_MAX;
 
     for (int i = 0; i < LBW_JOB_REASONS; i++)
         good = good && j->decisions[i] <= INT64_MAX;
@@ -82,6 +82,7 @@ void lbw_job_write(struct lbw_writer *w, const struct lbw_job *j)
     lbw_write_u64(w, j->placement);
     lbw_write_f64(w, j->load_balance);
     lbw_write_f64(w, j->efficiency);
+    lbw_write_f64(w, j->balance_before);
     lbw_write_i64(w, j->compute_ns);
     lbw_write_i64(w, j->wait_ns);
     lbw_write_i64(w, j->overhead_ns);
@@ -132,6 +133,7 @@ void lbw_job_read(struct lbw_reader *r, struct lbw_job *j)
     j->placement = (uint32_t)lbw_read_u64(r, LBW_PLACEMENTS - 1);
     j->load_balance = lbw_read_f64(r, 0, 1);
     j->efficiency = lbw_read_f64(r, 0, 1);
+    j->balance_before = lbw_read_f64(r, 0, 1);
     j->compute_ns = lbw_read_i64(r, 0, INT64_MAX);
     j->wait_ns = lbw_read_i64(r, 0, INT64_MAX);
     j->overhead_ns = lbw_read_i64(r, 0, INT64_MAX);

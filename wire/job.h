@@ -42,8 +42,10 @@ struct lbw_job {
     uint32_t hosts, ranks;
     uint32_t placement;              /* enum lbw_placement */
     double load_balance, efficiency; /* 0 to 1 */
-    int64_t compute_ns, wait_ns;     /* summed over ranks, >= 0 */
-    int64_t overhead_ns;             /* likewise: moving, and the balancer's CPU time */
+    double
+        balance_before; /* the load balance that its loops have with their first shares, 0 to 1; 0: not known */
+    int64_t compute_ns, wait_ns; /* summed over ranks, >= 0 */
+    int64_t overhead_ns;         /* likewise: moving, and the balancer's CPU time */
     int64_t saved_ns;  /* likewise, by the balancer's estimate; negative: it took longer */
     int64_t period_ns; /* between decisions, >= 0 */
     uint64_t loops, moved_bytes, moved_iterations;

@@ -141,6 +141,8 @@ static json_t *pack(const struct lbd_figures *f)
     json_object_set_new(
         o, "placement",
         json_string(lbw_placement_name(lbw_placement_of(getenv("SLURM_LB_PLACEMENT")))));
+    if (s.balance_before_ratio > 0)
+        json_object_set_new(o, "balance_before", json_real(s.balance_before_ratio));
     json_object_set_new(o, "saved_s",
                         json_real((s.first_ns - s.elapsed_ns) / 1e9 * lbd_job_ranks(f->job)));
     if (!o) {

@@ -3,7 +3,7 @@
  * The job's figures for the lbd of this host: every few seconds and once at the end, as the JSON of wire/local.h's LBW_L_JOB.
  * Asked and sent on a thread of libuv's, so that an lbd that is slow, stopped or not there delays no rank.
  *   {"policy":"..","account":"..","partition":"..","begun_s":..,"final":false,"ranks":..,
- *    "load_balance":.. (once there is one),"efficiency":..,"period_s":..,"block":..,"loops":..,
+ *    "load_balance":..,"balance_before":.. (once there is one),"efficiency":..,"period_s":..,"block":..,"loops":..,
  *    "moved":{"proportional":..,"dry":..},"skipped":{"below_threshold":..,"unprofitable":..,"filtered":..,"unstable":..},
  *    "moved_bytes":..,"moved_iterations":..,"moving_s":..,"balancer_cpu_s":..,"saved_s":..,"placement":"ours","placed_s":..,
  *    "hosts":[{"host":"..","share":..,"rate":..,"iterations":..,"compute_s":..,"wait_s":..},..]}

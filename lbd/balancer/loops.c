@@ -215,12 +215,20 @@ static void note_cost(const struct lbd_loops *l, struct loop *p, uint32_t rank,
 
 static void sum_up(const struct lbd_loops *l, struct lbd_loops_stats *sum, const struct loop *p)
 {
-    double first_ns = p->balance ? lbp_balance_first_ns(p->balance) * (double)p->sum.passes : 0;
-    struct lbp_firsts_answer firsts;
+    struct lbp_firsts_answer firsts = {0};
+    double first_ns = 0;
 
     if (p->stepped) {
         lbp_firsts_ask(p->firsts, &firsts);
         first_ns = p->elapsed_ns + firsts.saved_ns;
+    } else if (p->balance) {
+        first_ns = lbp_balance_first_ns(p->balance, &firsts.balance_ratio) * (double)p->sum.passes;
+    }
+    if (first_ns > 0 && firsts.balance_ratio > 0) { /* long loops weigh more */
+        double weight = sum->first_ns > 0 ? sum->first_ns / (sum->first_ns + first_ns) : 0;
+
+        sum->balance_before_ratio =
+            weight * sum->balance_before_ratio + (1 - weight) * firsts.balance_ratio;
     }
 
     sum->foreseen_ns += expected_ns(l, p);

@@ -52,6 +52,8 @@ struct lbd_loops_stats {
     int64_t decisions[LBP_REASONS];
     int64_t moved_iterations, moved_bytes, moving_ns;
     double load_balance_ratio; /* of the loop reported last */
+    /* mean / max of the ranks' computing with the first blocks, over all passes of closed loops; 0: not known */
+    double balance_before_ratio;
     int64_t period_ns, chunk_ns;
     double chunk_iterations;
     /* Of closed loops, in all their passes: */

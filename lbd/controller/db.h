@@ -43,7 +43,7 @@ struct lbd_db_job {
     uint32_t hosts, ranks;
     int64_t started_s, ended_s;
     double load_balance, efficiency; /* 0 to 1 */
-    double balance_before;           /* load balance before the first move; negative: not known */
+    double balance_before;           /* load balance with the first shares; negative: not known */
     double compute_s, wait_s, overhead_s;
     double saved_s;     /* negative: it took longer */
     double predicted_s; /* run time that placement expected; 0: it did not */

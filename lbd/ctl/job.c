@@ -148,6 +148,9 @@ void lbd_job_print(FILE *f, const json_t *step, int width)
             number(step, "nhosts"), number(step, "ranks"), 100 * number(step, "load_balance"),
             100 * number(step, "efficiency"),
             compute > 0 ? 100 * number(step, "overhead_s") / compute : 0);
+    if (json_is_number(json_object_get(step, "load_balance_before")))
+        fprintf(f, ", balance with the first shares %.0f %%",
+                100 * number(step, "load_balance_before"));
     if (!json_is_null(json_object_get(step, "ended")))
         fprintf(f, ", saved %.1f core seconds", number(step, "saved_s"));
     fputs("; moved ", f);

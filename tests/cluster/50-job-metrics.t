@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A job's figures on the page of the lbd beside its balancer: there while it runs, under its own number, gone after three scrapes.
 . "$(dirname "$0")/../lib/tap.sh"
-need_build bench/cpuloop lb-balancer sbin/lbd
+need_build bench/cpuloop lb-balancer sbin/lbd bin/lbctl
 need_cluster 2
 
 page() { cluster on "$1" curl -s --max-time 5 http://127.0.0.1:6826/metrics; }
@@ -34,6 +34,12 @@ wait
 of_head() { page head >"$tap_tmp/head"; grep -q '^lbd_jobs_finished_total{policy="auto"} 1$' "$tap_tmp/head"; }
 ok "the controller counts it as finished" wait_for 30 of_head
 like "$(cat "$tap_tmp/head")" 'lbd_job_final_load_balance_ratio_count\{policy="auto"\} 1' "with its balance at the end"
+kept() { before=$(cluster head "$LB_BUILD/bin/lbctl" --json job "$id" | jq '.jobs[0] | select(.ended != null) | .load_balance_before') && [ -n "$before" ]; }
+ok "it is kept" wait_for 60 kept
+kept
+ok "with its balance by its first shares: $before" jq -ne "$before | type == \"number\" and . > 0 and . <= 1"
+not_ok "(which one that is not known would not be)" jq -ne 'null | type == "number" and . > 0'
+like "$(cluster head "$LB_BUILD/bin/lbctl" job "$id")" 'balance with the first shares [0-9]+ %' "and lbctl says so"
 like "$(cat "$tap_tmp/head")" 'lbd_saved_core_seconds_total\{policy="auto"\} [0-9]' "and what was saved"
 like "$(cat "$tap_tmp/job")" 'missing=0 duplicated=0' "the job ends well"
 

@@ -109,6 +109,7 @@ static void node(const char *folder)
         .hosts = 1,
         .ranks = 4,
         .load_balance = 0.9,
+        .balance_before = 0.4,
         .efficiency = 0.8,
         .saved_ns = -5,
         .nhost = 1,

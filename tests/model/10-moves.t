@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The protocol of moves under the model checker: tests/model/moves.pml says what is modelled and what is checked.
 # Each case is searched whole; a planted fault must be found, or the search shows nothing.
+set -u
 . "$(dirname "$0")/spin.sh"
 model=$top/tests/model/moves.pml
 

@@ -58,6 +58,7 @@ static void fill_job(struct lbw_job *j)
                           .placement = LBW_PLACE_NO_ROOM,
                           .load_balance = .97,
                           .efficiency = .9,
+                          .balance_before = .4,
                           .compute_ns = INT64_MAX,
                           .wait_ns = 7,
                           .overhead_ns = 3,
