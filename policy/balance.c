@@ -131,6 +131,8 @@ static bool all_asked(const struct lbp_balance *b)
 {
     const struct lbp_model *m = &b->model;
 
+    if (b->nasks == 0) /* as ever without sync=yes; else each report would cost O(P) */
+        return false;
     for (uint32_t i = 0; i < m->nranks; i++)
         if (b->asks[i] == 0 && lbp_model_present(m, &m->rank[i]) && !m->rank[i].dry)
             return false;
@@ -145,8 +147,10 @@ static int answer_all(struct lbp_balance *b, struct lbp_actions *out)
         if (b->asks[i] == 0)
             continue;
         ret = lbp_act_answer(i, b->asks[i], out);
-        if (ret == 0)
-            b->asks[i] = 0;
+        if (ret < 0)
+            break;
+        b->asks[i] = 0;
+        b->nasks--;
     }
     return ret;
 }
@@ -165,6 +169,7 @@ int lbp_balance_report(struct lbp_balance *b, const struct lbp_report *r, int64_
         return r->asks > 0 ? lbp_act_answer(r->rank, r->asks, out) : 0;
     if (ret < 0)
         return ret;
+    b->nasks += (r->asks > 0) - (b->asks[r->rank] > 0);
     b->asks[r->rank] = r->asks;
     if (r->dry && m->flights > 0 && lbp_model_forget(&b->model, LOST_NS))
         done = true;

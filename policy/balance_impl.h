@@ -31,6 +31,7 @@ struct lbp_balance {
     bool *refused;             /* [nranks] */
     int64_t final_ns;          /* when FINAL was last said */
     int64_t *asks;             /* [nranks] as they reported; 0: the rank does not wait */
+    uint32_t nasks; /* ranks with any: nobody is looked through for those that never wait */
 };
 
 enum lbp_event { LBP_EVENT_REPORT, LBP_EVENT_URGENT, LBP_EVENT_TICK };
