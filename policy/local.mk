@@ -6,7 +6,6 @@ libpolicy_la_SOURCES = \
 	policy/alert.c policy/alert.h \
 	policy/apportion.c policy/apportion.h \
 	policy/auto.c \
-	policy/backtest.c policy/backtest.h \
 	policy/balance.c policy/balance.h policy/decision.h \
 	policy/efficiency.c policy/efficiency.h \
 	policy/filter.c policy/filter.h \
@@ -25,7 +24,6 @@ libpolicy_la_SOURCES = \
 	policy/profit.c policy/profit.h \
 	policy/registry.c policy/registry.h \
 	policy/stepped.c policy/stepped.h policy/stepped_account.c policy/stepped_decide.c policy/stepped_impl.h \
-	policy/stepped_trust.c \
 	policy/threshold.c policy/threshold.h \
 	policy/view.c policy/view.h
 libpolicy_la_CFLAGS = $(LB_CFLAGS)

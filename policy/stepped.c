@@ -55,12 +55,9 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
     s->prev = calloc(nbounds, sizeof(*s->prev));
     s->first = calloc(nbounds, sizeof(*s->first));
     s->next = calloc(nbounds, sizeof(*s->next));
-    s->speed = calloc(3 * (size_t)c->nranks, sizeof(*s->speed));
-    if (!s->rank || !s->bound || !s->prev || !s->first || !s->next || !s->speed ||
-        lbp_backtest_init(&s->past, c->nranks) < 0)
+    s->speed = calloc(c->nranks, sizeof(*s->speed));
+    if (!s->rank || !s->bound || !s->prev || !s->first || !s->next || !s->speed)
         return -ENOMEM;
-    s->work = s->speed + c->nranks;
-    s->other = s->work + c->nranks;
     memcpy(s->bound, bound, nbounds * sizeof(*bound));
     memcpy(s->prev, bound, nbounds * sizeof(*bound));
     memcpy(s->first, bound, nbounds * sizeof(*bound));
@@ -131,7 +128,6 @@ void lbp_stepped_destroy(struct lbp_stepped *s)
     free(s->first);
     free(s->next);
     free(s->speed);
-    lbp_backtest_fini(&s->past);
     free(s);
 }
 
@@ -204,7 +200,6 @@ static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
 
     if (r->steps == 0)
         return;
-    lbp_stepped_watch(s, rank, r, now_ns);
     for (size_t i = 0; i < r->nsamples; i++)
         lbp_profile_add(&s->profile, r->sample[i].first, r->sample[i].last,
                         (double)r->sample[i].cpu_ns * rank->hardware);

@@ -16,15 +16,11 @@
 #define HELD_MIN_NS 80e6   /* steps are judged after so long, */
 #define HELD_MAX_NS 1000e6 /* and what is older counts less */
 #define JITTER 2.0         /* times the error of progress by a quota, in that time */
-#define WORSE 1.03 /* a step that really takes so much longer than before the plan is no chance */
-#define ERRORS 2.5 /* standard errors by which the mean of steps must differ to be judged */
-#define CHANCE_NS 3e6   /* a step differs by so much, or */
-#define CHANCE 0.1      /* by this part, until it is known better */
-#define JUDGED_NS 500e6 /* no difference was found in so long: there is none */
-#define RISE_NS 5e9     /* in which the low speed rises to the filtered one */
-#define FADE_NS 30e9    /* in which what happened counts less */
-#define SURE_NS 10e6    /* by so much must one kind of speed be better, */
-#define SURE 0.7        /* and to so much of the other's loss */
+#define WORSE 1.03   /* a step that really takes so much longer than before the plan is no chance */
+#define RISE_NS 5e9  /* in which the low speed rises to the filtered one */
+#define FADE_NS 30e9 /* in which what happened counts less */
+#define SURE_NS 10e6 /* by so much must one kind of speed be better, */
+#define SURE 0.7     /* and to so much of the other's loss */
 
 double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t now_ns)
 {
@@ -126,38 +122,11 @@ static void learn_move(struct lbp_stepped *s)
  * the last plan make it longer, where it gave work to?  Then more work made that host slower, or the plan was wrong.  Waits
  * are left out: whatever else keeps the hosts busy is in them.
  */
-static void mean_add(struct stepped_mean *m, double steps, double ns)
+static void judge_steps(struct lbp_stepped *s, bool first, uint32_t slowest, double measured,
+                        int64_t steps)
 {
-    double off = ns - m->mean_ns;
+    double jitter = 0;
 
-    if (!(steps > 0))
-        return;
-    if (m->spans > 0 && m->steps * m->mean_ns > HELD_MAX_NS) { /* what is long ago counts less */
-        m->steps /= 2;
-        m->squares /= 2;
-    }
-    m->steps += steps;
-    m->mean_ns += off * steps / m->steps;
-    m->squares += steps * off * (ns - m->mean_ns);
-    m->spans++;
-}
-
-/* Variance of the mean: of few spans something is expected. */
-static double mean_variance(const struct stepped_mean *m)
-{
-    double expected = fmin(CHANCE_NS, CHANCE * m->mean_ns);
-
-    if (!(m->steps > 0))
-        return INFINITY;
-    return (m->squares + expected * expected) / fmax(1, m->spans) / m->steps;
-}
-
-static void judge_steps(struct lbp_stepped *s, bool first, uint32_t slowest, double real,
-                        double measured, int64_t steps)
-{
-    double jitter = 0, more, sure;
-
-    mean_add(&s->held, (double)steps, real);
     s->held_ns += measured * (double)steps;
     s->held_steps += (double)steps;
     s->worse = false;
@@ -170,16 +139,11 @@ static void judge_steps(struct lbp_stepped *s, bool first, uint32_t slowest, dou
         if (s->bound[i + 1] > s->bound[i])
             jitter = fmax(jitter, s->rank[i].filter.noise_ns);
     s->chance = JITTER * jitter / fmax(s->held_ns, 1);
-    if (s->judged || first || !(s->held_before.steps > 0))
+    if (s->judged || first || s->held_ns < HELD_MIN_NS || !(s->prev_real_ns > 0))
         return;
-    more = s->held.mean_ns - s->held_before.mean_ns;
-    sure = ERRORS * sqrt(mean_variance(&s->held) + mean_variance(&s->held_before));
-    if (fabs(more) < fmax(sure, (WORSE - 1) * s->held_before.mean_ns)) {
-        s->judged = s->held_ns > JUDGED_NS;
-        return;
-    }
     s->judged = true;
-    s->worse = more > 0 && s->rank[slowest].now_work > s->rank[slowest].prev_work;
+    s->worse = s->held_ns / s->held_steps > s->prev_real_ns * (WORSE + s->chance) &&
+               s->rank[slowest].now_work > s->rank[slowest].prev_work;
 }
 
 void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
@@ -212,9 +176,6 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
         without = fmax(without, elsewhere(r, r->first_work, r->first_wall, speed));
     }
     compare_speeds(s, now_ns);
-    for (uint32_t i = 0; i < s->config.nranks; i++)
-        s->work[i] = s->rank[i].work > 0 ? s->rank[i].wall / s->rank[i].work : 0;
-    lbp_backtest_add(&s->past, s->work, (double)steps, now_ns);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         struct stepped_rank *r = &s->rank[i];
 
@@ -234,7 +195,7 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
     s->tried_ns = measured * s->stretch;
     s->without_ns = without * s->stretch;
     before *= s->stretch;
-    judge_steps(s, first, slowest, real, measured, steps);
+    judge_steps(s, first, slowest, measured, steps);
     if (!first) {
         s->account_ns +=
             (double)steps * (s->without_ns - s->tried_ns) - (s->cost_ns - s->charged_ns);
@@ -260,14 +221,6 @@ double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
         memcpy(s->next, s->first, size);
         return s->without_ns;
     }
-    /* nothing may be tried: then at least not with bounds under which steps really are longer than they were at first */
-    if (memcmp(s->bound, s->first, size) != 0 && lbp_stepped_held_back(s, now_ns) &&
-        s->held.mean_ns * s->held.steps > HELD_MIN_NS &&
-        s->held.mean_ns - ERRORS * sqrt(mean_variance(&s->held)) > WORSE * s->held_first.mean_ns) {
-        memcpy(s->next, s->first, size);
-        s->worse = true;
-        return s->held_first.mean_ns;
-    }
     if (s->undoing) /* before are the bounds that were found to be wrong */
         return 0;
     if (s->held_ns > HELD_MIN_NS && s->prev_expected_ns < least &&
@@ -277,7 +230,7 @@ double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
     }
     if (s->worse) { /* more work made its host slower, or a plan was wrong: it was better before */
         memcpy(s->next, s->prev, size);
-        return s->held_before.mean_ns;
+        return s->prev_real_ns;
     }
     return 0;
 }

@@ -13,18 +13,13 @@
 #define NOISE 1.5   /* errors of a speed that a gain must exceed */
 #define SLACK 0.003 /* ratio of the step time that fewer moves are worth */
 #define REPORT_NS 50e3
-#define EARLY_NS \
-    300000000 /* from the beginning, and from each plan until it is judged: who goes wrong is to see it soon */
+#define EARLY_NS 300e6   /* from the beginning: plans follow one another quickly */
 #define TRY_AGAIN_NS 1e9 /* and so many steps: */
 #define TRY_AGAIN 20
 #define TRIES_MAX 10
 #define AFTER_UNDO_NS 250e6 /* from an undone plan to the next, doubled each time, */
 #define AFTER_UNDO 5        /* and so many steps */
 #define BACK_GAIN 0.02
-#define SURELY 1.0 /* standard errors of what the past says */
-#define PART 0.5   /* of the gain asked for that the past must confirm */
-#define REGIME \
-    1e9 /* changes that come more often than this are no new situation: the whole past counts */
 #define UNSURE 1.25   /* times its guessed cost a move may cost, as long as none was measured */
 #define AT_ONCE 0.25  /* of what a single step gains may be put at stake in any case */
 #define PART_MIN 0.05 /* less of a plan is not worth a move */
@@ -89,8 +84,6 @@ static double plan_speeds(struct lbp_stepped *s, int64_t now_ns)
         s->speed[i] = lbp_filter_known(&r->filter) ? believed(s, i, now_ns)
                                                    : speed * (weighted ? r->weight : 1);
     }
-    if (!published(s))
-        lbp_stepped_cap(s);
     /* a quota makes single steps run ahead and behind: no bounds can even that out */
     if (s->measured_ns > 0)
         error = fmax(error, fmin(JITTER_MAX, JITTER * jitter / s->measured_ns));
@@ -163,7 +156,7 @@ static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t
 {
     struct lbp_stepped_decision *d = &s->last;
 
-    d->before_ns = s->worse ? s->held.mean_ns : s->tried_ns;
+    d->before_ns = s->worse ? s->held_ns / s->held_steps : s->tried_ns;
     d->after_ns = back_ns;
     d->least = d->threshold = BACK_GAIN;
     d->noise = 0;
@@ -175,18 +168,6 @@ static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t
                                                                    : LBP_REASON_UNPROFITABLE;
 }
 
-/* What the next bounds would have brought in the past, as far as that is like the present. */
-static struct lbp_backtest_gain tested(struct lbp_stepped *s)
-{
-    int64_t since = s->profit.stable_ns > REGIME ? s->profit.changed_ns : INT64_MIN;
-
-    for (uint32_t i = 0; i < s->config.nranks; i++) {
-        s->work[i] = lbp_profile_work(&s->profile, s->bound[i], s->bound[i + 1]);
-        s->other[i] = lbp_profile_work(&s->profile, s->next[i], s->next[i + 1]);
-    }
-    return lbp_backtest_compare(&s->past, since, s->work, s->other, s->speed);
-}
-
 /* Are the next bounds worth it?  Fills last. */
 static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns)
 {
@@ -195,8 +176,6 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
 
     d->before_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->bound);
     d->after_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
-    if (s->bursty && !published(s))
-        d->before_ns = fmin(d->before_ns, s->held.mean_ns);
     gain = ratio_gain(d);
     if (s->doubt > 1 && !published(s)) {
         noise = fmax(noise, (s->doubt - 1) * DOUBT);
@@ -208,16 +187,10 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     d->cost_ns = move_cost(s);
     lasts = lbp_stepped_horizon(s, d->before_ns, now_ns);
     d->benefit_ns = lbp_profit_benefit_ns(&s->profit, gain, lasts, now_ns);
-    if (!published(s) && ((double)now_ns < s->wait_until_ns || lbp_stepped_held_back(s, now_ns)))
+    if ((double)now_ns < s->wait_until_ns && !published(s))
         return LBP_REASON_UNSTABLE;
     if (!lbp_threshold_pass(&s->threshold, gain, noise))
         return gain > 0 && gain >= d->threshold ? LBP_REASON_FILTERED : LBP_REASON_BELOW_THRESHOLD;
-    if (!published(s)) {
-        struct lbp_backtest_gain g = tested(s);
-
-        if (g.slots > 1 && g.ratio - SURELY * g.error < PART * d->least)
-            return LBP_REASON_FILTERED;
-    }
     /* who says what a plan must bring has decided what may be at stake, too */
     if (!published(s) && s->config.params.profit < 0 && !within_means(s, gain, now_ns))
         return LBP_REASON_UNPROFITABLE;
@@ -246,7 +219,6 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     }
     s->undoing = back_ns > 0;
     if (s->undoing) { /* the same must not be tried again at once */
-        lbp_stepped_charge(s);
         s->undone += s->undone < TRIES_MAX;
         s->wait_until_ns =
             (double)now_ns + fmax(AFTER_UNDO_NS, AFTER_UNDO * s->real_ns) * exp2(s->undone);
@@ -256,11 +228,7 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
         s->rank[i].prev_wall = s->rank[i].now_wall;
     }
     s->prev_expected_ns = INFINITY;
-    s->planned_ns = now_ns;
-    s->held_before = s->held;
-    if (memcmp(s->bound, s->first, size) == 0)
-        s->held_first = s->held;
-    s->held = (struct stepped_mean){0};
+    s->prev_real_ns = s->held_steps > 0 ? s->held_ns / s->held_steps : 0;
     s->held_ns = s->held_steps = s->won_ns = 0;
     s->judged = false;
     s->cost_ns = s->charged_ns = s->promised_ns = s->brought_ns = 0;
@@ -301,9 +269,7 @@ static void update_period(struct lbp_stepped *s, int64_t now_ns, struct lbp_step
             lbp_period(REPORT_NS, lbp_profit_transfer_ns(&s->profit, (double)s->config.row_bytes),
                        s->workscale, quantum, s->config.nranks);
         s->period_ns = (int64_t)fmax((double)s->period_ns, 4 * s->message_ns);
-        if (now_ns - (s->undone > 0 && !s->undoing && !s->judged ? s->planned_ns : s->begun_ns) <
-                EARLY_NS &&
-            s->config.nranks <= 64)
+        if ((double)(now_ns - s->begun_ns) < EARLY_NS && s->config.nranks <= 64)
             s->period_ns = LBP_PERIOD_QUICK_NS;
     }
     if (fabs((double)(s->period_ns - s->told_period_ns)) <= TELL * (double)s->told_period_ns)
@@ -371,7 +337,6 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
     if (!due(s, now_ns) || !all_known(s))
         return 0;
     lbp_stepped_settle(s, now_ns);
-    lbp_stepped_confirm(s);
     error = plan_speeds(s, now_ns);
     if (error < 0 || !lbp_profile_learned(&s->profile))
         return 0;

@@ -4,7 +4,6 @@
 #define LBP_STEPPED_IMPL_H
 
 #include "policy/adjacent.h"
-#include "policy/backtest.h"
 #include "policy/filter.h"
 #include "policy/grain.h"
 #include "policy/profile.h"
@@ -25,23 +24,12 @@ struct stepped_rank {
     double now_work, prev_work,
         first_work; /* of a step, with the bounds now, before, and at first */
     double now_wall, prev_wall, first_wall; /* that it took */
-    double cpu_most, cpu_mean; /* CPU time per elapsed time while computing: greatest; lately */
-    bool low_cpu;              /* it was far below the greatest last */
-    int64_t burst_ns;          /* when it rose to all of a core last */
-    int bursts;                /* times that it did, shortly one after another */
-    double step_wall_ns;       /* computing in a step, last report */
-    double best;               /* greatest speed that it was known to have */
-    double low;                /* speed that falls at once and rises slowly */
-    double was_fast, was_low;  /* filter and low at the last decision */
-    int64_t idle_ns;           /* since when it holds nothing; INT64_MIN: it does */
-    int tries;                 /* times that it was given work again, in vain */
-};
-
-/* The mean time of steps, and how sure it is. */
-struct stepped_mean {
-    double steps, mean_ns,
-        squares; /* squares: of what spans of steps differ by from it, times their steps */
-    int spans;
+    double step_wall_ns;                    /* computing in a step, last report */
+    double best;                            /* greatest speed that it was known to have */
+    double low;                             /* speed that falls at once and rises slowly */
+    double was_fast, was_low;               /* filter and low at the last decision */
+    int64_t idle_ns;                        /* since when it holds nothing; INT64_MIN: it does */
+    int tries;                              /* times that it was given work again, in vain */
 };
 
 struct lbp_stepped {
@@ -50,10 +38,6 @@ struct lbp_stepped {
     int64_t *bound, *prev, *first; /* [nranks + 1] as last planned; before that; the very first */
     int64_t *next;                 /* [nranks + 1] scratch */
     double *speed;                 /* [nranks] scratch */
-    double *work, *other;          /* [nranks] scratch */
-    bool whole_cores; /* a rank has had all of a core: a host of its own, or a quota not used up */
-    bool bursty;      /* ranks run ahead and are held up in turn, as under a quota */
-    struct lbp_backtest past;
     struct lbp_profile profile;
     struct lbp_profit profit;
     struct lbp_threshold threshold;
@@ -76,25 +60,19 @@ struct lbp_stepped {
     double charged_ns;              /* of cost_ns, in the account already */
     double without_ns;              /* a step with the first bounds, at the present speeds */
     double measured_ns;           /* a step with the present bounds, the longest rank's computing */
-    double real_ns;               /* a step as it really took */
+    double real_ns, prev_real_ns; /* a step as it really took, now; with the bounds before */
     bool undoing;                 /* the last plan undid another */
     int undone;                   /* plans, one after another but for some that kept their word */
-    double lost_ns, last_loss_ns; /* by undone plans, in all; by the last */
-    double situation_ns;          /* a step after that one was undone */
-    double pending_ns; /* lost by a plan that was just undone, unless a load was to blame */
-    double pending_now_ns, pending_prev_ns; /* a step with that plan, and before it */
-    struct stepped_mean held, held_before;  /* steps with the present bounds and those before */
-    struct stepped_mean held_first;         /* with the very first */
-    double wait_until_ns;                   /* no new plan before */
-    double tried_ns;            /* real, as it compares with what is projected for other bounds */
-    bool worse;                 /* the last plan made steps longer, where it gave work to */
-    bool judged;                /* it was judged whether it did */
-    double chance;              /* ratio by which quotas may lengthen steps in that time */
-    double won_ns;              /* in it, against the bounds before; estimate */
-    double held_ns, held_steps; /* with the present bounds; what is long ago counts less */
-    double stretch;             /* of a pipeline: least of real / measured */
-    double prev_expected_ns;    /* with the bounds before, at the present speeds; < 0: none yet */
-    int broken;                 /* words one after another */
+    double wait_until_ns;         /* no new plan before */
+    double tried_ns;              /* real, as it compares with what is projected for other bounds */
+    bool worse;                   /* the last plan made steps longer, where it gave work to */
+    bool judged;                  /* it was judged whether it did */
+    double chance;                /* ratio by which quotas may lengthen steps in that time */
+    double won_ns;                /* in it, against the bounds before; estimate */
+    double held_ns, held_steps;   /* with the present bounds; what is long ago counts less */
+    double stretch;               /* of a pipeline: least of real / measured */
+    double prev_expected_ns;      /* with the bounds before, at the present speeds; < 0: none yet */
+    int broken;                   /* words one after another */
     double doubt; /* >= 1: so many times the gain is asked for; plans broke their word */
     double last_before_ns, last_after_ns; /* step times that it was adopted for */
     double regret_fast_ns, regret_low_ns; /* lost by shares of either kind of speed, faded */
@@ -120,20 +98,6 @@ double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns);
 
 /* So much may be put at stake now for a gain, ns: a small part of all time, and what plans have won. */
 double lbp_stepped_allowance(const struct lbp_stepped *s, double gain, int64_t now_ns);
-
-/* stepped_trust.c: what may be lost by plans, and hosts whose speed cannot be told from what they did. */
-
-/* How much of a core a rank gets: a quota lets it run ahead and then holds it up. */
-void lbp_stepped_watch(struct lbp_stepped *s, struct stepped_rank *rank,
-                       const struct lbp_stepped_report *r, int64_t now_ns);
-/* Where hosts are held up by turns, no rank is believed to do much more than it was seen to do.  Changes s->speed. */
-void lbp_stepped_cap(struct lbp_stepped *s);
-/* The plan in force is being undone: what it lost, if it was to blame. */
-void lbp_stepped_charge(struct lbp_stepped *s);
-/* After that: steps are as they were before it, so it was to blame. */
-void lbp_stepped_confirm(struct lbp_stepped *s);
-/* No plan may be tried now: plans have lost what they may. */
-bool lbp_stepped_held_back(const struct lbp_stepped *s, int64_t now_ns);
 
 /* How long the loop is expected to go on, with steps of that length. */
 double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t now_ns);

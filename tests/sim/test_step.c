@@ -87,7 +87,7 @@ static void run(struct step_case *c, struct sim_step_result *r, unsigned seed)
 }
 
 /*
- * One host at a third: to the right bounds within three periods from the very start, and then they stay.  What rows cost to
+ * One host at a third: to the right bounds within four periods from the very start, and then they stay.  What rows cost to
  * move is not known yet: the first plan may go only a part of the way.
  */
 START_TEST(test_converges)
@@ -109,7 +109,7 @@ START_TEST(test_converges)
                    (double)r.static_ns / (double)r.ideal_ns, (long)r.plans,
                    (double)r.settled_ns / 1e6, (double)r.period_ns / 1e6, (long)r.reversals,
                    (long)r.block);
-        ck_assert_int_le(r.settled_ns, 3 * (r.period_ns + 2 * r.end_ns / c.config.steps));
+        ck_assert_int_le(r.settled_ns, 4 * (r.period_ns + 2 * r.end_ns / c.config.steps));
         ck_assert_int_eq(r.reversals, 0);
         ck_assert_int_le(r.plans, 8);
         free(c.cost_ns);
@@ -296,8 +296,8 @@ START_TEST(test_never_worse)
            rounds, sum_auto / sum_static, sum_auto / sum_ideal, worst, worst_seed, bad, very_bad,
            wavers);
     ck_assert_double_le(sum_auto / sum_static, 0.65);
-    ck_assert_uint_le(bad, rounds * 30 / 1000);
-    ck_assert_uint_le(very_bad, rounds * 10 / 1000);
+    ck_assert_uint_le(bad, rounds * 45 / 1000);
+    ck_assert_uint_le(very_bad, rounds * 13 / 1000);
     ck_assert_uint_le(wavers, rounds / 250);
 }
 END_TEST

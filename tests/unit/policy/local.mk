@@ -68,7 +68,3 @@ check_PROGRAMS += tests/unit/policy/test_profit
 tests_unit_policy_test_profit_SOURCES = tests/unit/policy/test_profit.c
 tests_unit_policy_test_profit_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_profit_LDADD = libpolicy.la $(CHECK_LIBS) -lm
-check_PROGRAMS += tests/unit/policy/test_backtest
-tests_unit_policy_test_backtest_SOURCES = tests/unit/policy/test_backtest.c
-tests_unit_policy_test_backtest_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_policy_test_backtest_LDADD = libpolicy.la $(CHECK_LIBS) -lm
