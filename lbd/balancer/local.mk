@@ -5,11 +5,12 @@ lb_balancer_SOURCES = \
 	lbd/balancer/figures.c lbd/balancer/figures.h \
 	lbd/balancer/handover.c lbd/balancer/handover.h \
 	lbd/balancer/job.c lbd/balancer/job.h \
-	lbd/balancer/loops.c lbd/balancer/loops.h \
+	lbd/balancer/loops.c lbd/balancer/loops.h lbd/balancer/loops_impl.h \
 	lbd/balancer/main.c \
 	lbd/balancer/peer.c lbd/balancer/peer.h \
 	lbd/balancer/steps.c lbd/balancer/steps.h \
 	lbd/balancer/summary.c lbd/balancer/summary.h \
+	lbd/balancer/sums.c lbd/balancer/sums.h \
 	lbd/balancer/tell.c lbd/balancer/tell.h \
 	lbd/balancer/trace.c lbd/balancer/trace.h
 lb_balancer_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS) $(SODIUM_CFLAGS) $(MSGPACK_CFLAGS) $(JANSSON_CFLAGS)
