@@ -9,6 +9,8 @@
 #include "tests/unit/libclient/world.h"
 
 #define SILENCE_NS 60000000 /* of a balancer that has fallen silent: tests do not wait for long */
+#define PATIENCE_NS \
+    INT64_C(60000000000) /* with one that lives: its thread may get no CPU for a second */
 
 struct crew {
     const struct crew_config *config;
@@ -35,6 +37,8 @@ static void *run_member(void *arg)
     lbc_link_init(&link);
     if (c->mind.end == MIND_SILENT)
         link.silence_ns = SILENCE_NS;
+    else if (c->mind.end == MIND_LIVES)
+        link.silence_ns = PATIENCE_NS;
     if (c->balanced) {
         lbx_channel_init_plain(&plain);
         lbc_link_attach(&link, m->fd, &plain);
