@@ -19,9 +19,9 @@
 #define SCRAPES_AFTER_END 3
 #define ENDED_NS \
     (600 * LBX_NS_PER_S) /* an ended job goes after so long even where nobody scrapes */
-#define SILENT_NS (60 * LBX_NS_PER_S) /* a balancer speaks each 5 s */
+#define SILENT_NS (60 * LBX_NS_PER_S) /* a balancer speaks each 10 s, at first each 5 s */
 #define PASSWD_BYTES 4096
-#define RATE_HZ 20.0 /* messages of one user: 64 jobs speak 13 times a second */
+#define RATE_HZ 10.0 /* messages of one user: 64 jobs speak 6.4 times a second */
 #define BURST 128.0
 
 static void free_job(struct job *job)

@@ -17,14 +17,24 @@
 #define LBD_JOBS_PER_USER_MAX 64
 #define LBD_JOBS_HOSTS_MAX 256 /* of one job; what is told of more is left out */
 
-#define LBD_JOBS_SERIES_PER_USER_MAX 2048 /* beyond: hosts of its jobs are not shown one by one */
+/*
+ * Series of a user's jobs on this host: one job of 252 hosts whole.  Beyond, hosts of its jobs are not shown one by one.
+ */
+#define LBD_JOBS_SERIES_PER_USER_MAX 1280
+
+/*
+ * So many jobs are shown in full, and so many of them of one user: with 64 jobs a page stays below 64 KiB.  The others are shown
+ * in brief: whose they are, their hosts' number, how balanced they are and why work moved or stayed.
+ */
+#define LBD_JOBS_FULL_MAX 16
+#define LBD_JOBS_FULL_PER_USER_MAX 12
 
 /* Why a message, or a part of it, was not taken. */
 enum lbd_jobs_refusal {
     LBD_JOBS_STRANGER, /* the sender belongs to no step of this host */
     LBD_JOBS_GARBAGE,
     LBD_JOBS_TOO_MANY, /* jobs of this user */
-    LBD_JOBS_SERIES,   /* taken, but without some of its hosts */
+    LBD_JOBS_SERIES,   /* taken, but shown in brief or without some of its hosts */
     LBD_JOBS_RATE,
     LBD_JOBS_REFUSALS
 };

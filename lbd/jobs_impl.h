@@ -20,6 +20,7 @@ struct job {
     char policy[LBW_JOB_NAME_MAX];
     bool looking, named, final, dropped, told_end;
     json_t *figures;    /* the newest */
+    bool full;          /* shown in full: stays so */
     size_t hosts_shown; /* with series */
     int64_t heard_ns;
     uint64_t scrapes_at_end;

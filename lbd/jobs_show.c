@@ -4,7 +4,8 @@
 #include "lbd/jobs_impl.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define SERIES_OF_JOB 18 /* beside those of its hosts */
+#define SERIES_OF_JOB 18   /* beside those of its hosts */
+#define SERIES_IN_BRIEF 10 /* at most */
 
 /* Every metric of a job: its first two labels are jobid and stepid. */
 static const enum lbd_metric shown[] = {
@@ -33,17 +34,18 @@ static const enum lbd_metric shown[] = {
 static const struct {
     const char *key;
     enum lbd_metric metric;
+    bool brief; /* shown of every job */
 } numbers[] = {
-    {"begun_s", LBD_M_LB_JOB_START_TIMESTAMP_SECONDS},
-    {"load_balance", LBD_M_LB_JOB_LOAD_BALANCE_RATIO},
-    {"efficiency", LBD_M_LB_JOB_PARALLEL_EFFICIENCY_RATIO},
-    {"period_s", LBD_M_LB_JOB_PERIOD_SECONDS},
-    {"block", LBD_M_LB_JOB_BLOCK_ITERATIONS},
-    {"loops", LBD_M_LB_JOB_LOOPS_TOTAL},
-    {"moved_bytes", LBD_M_LB_JOB_MOVED_BYTES_TOTAL},
-    {"moved_iterations", LBD_M_LB_JOB_MOVED_ITERATIONS_TOTAL},
-    {"moving_s", LBD_M_LB_JOB_REDISTRIBUTION_SECONDS_TOTAL},
-    {"balancer_cpu_s", LBD_M_LB_JOB_BALANCER_CPU_SECONDS_TOTAL},
+    {"begun_s", LBD_M_LB_JOB_START_TIMESTAMP_SECONDS, false},
+    {"load_balance", LBD_M_LB_JOB_LOAD_BALANCE_RATIO, true},
+    {"efficiency", LBD_M_LB_JOB_PARALLEL_EFFICIENCY_RATIO, true},
+    {"period_s", LBD_M_LB_JOB_PERIOD_SECONDS, false},
+    {"block", LBD_M_LB_JOB_BLOCK_ITERATIONS, false},
+    {"loops", LBD_M_LB_JOB_LOOPS_TOTAL, false},
+    {"moved_bytes", LBD_M_LB_JOB_MOVED_BYTES_TOTAL, false},
+    {"moved_iterations", LBD_M_LB_JOB_MOVED_ITERATIONS_TOTAL, false},
+    {"moving_s", LBD_M_LB_JOB_REDISTRIBUTION_SECONDS_TOTAL, false},
+    {"balancer_cpu_s", LBD_M_LB_JOB_BALANCER_CPU_SECONDS_TOTAL, false},
 };
 
 /* Likewise of a host of a job. */
@@ -67,6 +69,7 @@ void lbd_job_show_info(const struct job *job)
         lbd_metrics_set(job->jobs->metrics, LBD_M_LB_JOB_INFO, labels, 1);
 }
 
+/* In brief, what has never happened is not said. */
 static void show_reasons(const struct job *job, const json_t *o, enum lbd_metric metric)
 {
     static const char *const known[] = {"proportional", "dry",      "below_threshold",
@@ -74,19 +77,34 @@ static void show_reasons(const struct job *job, const json_t *o, enum lbd_metric
     double value;
 
     for (size_t i = 0; i < COUNT(known); i++)
-        if (lbd_jobfigures_number(o, known[i], &value))
+        if (lbd_jobfigures_number(o, known[i], &value) && (job->full || value > 0))
             lbd_metrics_set(job->jobs->metrics, metric,
                             (const char *const[]){job->id, job->step, known[i]}, value);
 }
 
-/* How many hosts of a job may have series: all, or what its user's other jobs leave. */
+/* Whether there is room to show a job in full: once it is shown so it stays so, another one follows when it has ended. */
+static bool may_be_full(const struct job *job)
+{
+    size_t all = 0, own = 0;
+
+    for (const struct job *o = job->jobs->first; o; o = o->next) {
+        all += o->full && !o->dropped;
+        own += o->full && !o->dropped && o->uid == job->uid;
+    }
+    return job->full || (all < LBD_JOBS_FULL_MAX && own < LBD_JOBS_FULL_PER_USER_MAX);
+}
+
+/* How many hosts of a job may have series: all, or what its user's other jobs leave; none of one that is shown in brief. */
 static size_t hosts_allowed(const struct job *job, size_t n)
 {
     size_t used = 0, left;
 
+    if (!job->full)
+        return 0;
     for (const struct job *o = job->jobs->first; o; o = o->next)
         if (!o->dropped && o->uid == job->uid)
-            used += SERIES_OF_JOB + (o == job ? 0 : COUNT(host_numbers) * o->hosts_shown);
+            used += (o->full ? SERIES_OF_JOB : SERIES_IN_BRIEF) +
+                    (o == job ? 0 : COUNT(host_numbers) * o->hosts_shown);
     left = used < LBD_JOBS_SERIES_PER_USER_MAX
                ? (LBD_JOBS_SERIES_PER_USER_MAX - used) / COUNT(host_numbers)
                : 0;
@@ -122,8 +140,9 @@ void lbd_job_show(struct job *job, const json_t *o)
 
     if (!job->jobs->metrics)
         return;
+    job->full = may_be_full(job);
     for (size_t i = 0; i < COUNT(numbers); i++)
-        if (lbd_jobfigures_number(o, numbers[i].key, &value))
+        if ((job->full || numbers[i].brief) && lbd_jobfigures_number(o, numbers[i].key, &value))
             lbd_metrics_set(job->jobs->metrics, numbers[i].metric,
                             (const char *const[]){job->id, job->step}, value);
     show_reasons(job, json_object_get(o, "moved"), LBD_M_LB_JOB_REDISTRIBUTIONS_TOTAL);

@@ -15,6 +15,9 @@
 
 #define FIRST_MS 1000
 #define EVERY_MS 5000
+#define YOUNG \
+    12 /* so many times as often as that; then 64 jobs of a user stay within his messages */
+#define EVERY_LATER_MS 10000
 #define ASK_NS (40 * LBX_NS_PER_MS)
 #define NAME_BYTES 256
 #define SETTLED_S 15  /* until then a rank that has told of no work may just not have told yet */
@@ -26,6 +29,7 @@ struct lbd_figures {
     const struct lbd_job *job;
     const char *socket, *policy;
     double begun_s;
+    int told; /* times, as long as the job is young */
     bool asking, finishing, said_last;
     struct lbw_local_msg request, answer; /* large */
 };
@@ -204,7 +208,11 @@ static void send_figures(struct lbd_figures *f)
 
 static void on_timer(uv_timer_t *h)
 {
-    send_figures(h->data);
+    struct lbd_figures *f = h->data;
+
+    if (f->told < YOUNG && ++f->told == YOUNG)
+        uv_timer_set_repeat(h, EVERY_LATER_MS);
+    send_figures(f);
 }
 
 int lbd_figures_create(uv_loop_t *loop, const struct lbd_job *job, const char *socket,

@@ -270,6 +270,78 @@ START_TEST(hosts_of_large_jobs_are_cut)
 }
 END_TEST
 
+/* As balancers tell it, with all that there is to tell. */
+static int take_whole(uint32_t uid, uint32_t jobid, bool final)
+{
+    char json[1000];
+
+    snprintf(
+        json, sizeof(json),
+        "{\"policy\":\"auto\",\"account\":\"physics\",\"partition\":\"main\",\"begun_s\":"
+        "1768503600,\"final\":%s,\"ranks\":4,\"load_balance\":0.97,\"efficiency\":0.91,"
+        "\"period_s\":0.5,\"block\":12.5,\"loops\":3,\"moved\":{\"proportional\":12,\"dry\":4},"
+        "\"skipped\":{\"below_threshold\":120,\"unprofitable\":3,\"filtered\":1,\"unstable\":0},"
+        "\"moved_bytes\":123456789,\"moved_iterations\":120000,\"moving_s\":1.25,"
+        "\"balancer_cpu_s\":0.75,\"hosts\":[{\"host\":\"n0001\",\"share\":1,\"rate\":1234.56,"
+        "\"iterations\":123456,\"compute_s\":123.456,\"wait_s\":1.234}]}",
+        final ? "true" : "false");
+    return take(uid, jobid, 0, json);
+}
+
+static size_t page_bytes(void)
+{
+    char *page;
+    size_t size;
+
+    ck_assert_int_eq(lbd_metrics_render(metrics, false, &page, &size), 0);
+    free(page);
+    return size;
+}
+
+START_TEST(many_jobs_are_shown_in_brief)
+{
+    struct lbd_jobs_stats s;
+
+    for (uint32_t i = 0; i < 64; i++)
+        ck_assert_int_eq(take_whole(1000 + i, 100 + i, false), 0);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    ck_assert_int_eq(lines("lb_job_share_ratio"), LBD_JOBS_FULL_MAX);
+    ck_assert_int_eq(lines("lb_job_balancer_cpu_seconds_total"), LBD_JOBS_FULL_MAX);
+    /* who is unbalanced and why is answered for every one */
+    ck_assert_int_eq(lines("lb_job_info"), 64);
+    ck_assert_int_eq(lines("lb_job_nodes"), 64);
+    ck_assert_int_eq(lines("lb_job_load_balance_ratio"), 64);
+    ck_assert_int_eq(lines("lb_job_parallel_efficiency_ratio"), 64);
+    ck_assert_int_eq(lines("lb_job_redistributions_total"), 2 * 64);
+    ck_assert_int_eq(lines("lb_job_redistributions_skipped_total"), 3 * 64 + LBD_JOBS_FULL_MAX);
+    ck_assert_uint_lt(page_bytes(), 64 * 1024);
+    lbd_jobs_stats(jobs, &s);
+    ck_assert_uint_eq(s.refused[LBD_JOBS_SERIES], 64 - LBD_JOBS_FULL_MAX);
+    /* when one ends another has its place; those that had one keep it */
+    ck_assert_int_eq(take_whole(1000, 100, true), 0);
+    for (int i = 0; i < 3; i++)
+        lines("x"); /* scrapes */
+    lbd_jobs_expire(jobs, lbd_metrics_pages(metrics), now_ns);
+    ck_assert_int_eq(lines("lb_job_share_ratio"), LBD_JOBS_FULL_MAX - 1);
+    ck_assert_int_eq(take_whole(1063, 163, false), 0);
+    ck_assert_int_eq(take_whole(1062, 162, false), 0);
+    ck_assert_int_eq(lines("lb_job_share_ratio{jobid=\"163\""), 1);
+    ck_assert_int_eq(lines("lb_job_share_ratio{jobid=\"162\""), 0);
+    ck_assert_int_eq(lines("lb_job_share_ratio{jobid=\"101\""), 1);
+}
+END_TEST
+
+START_TEST(one_user_leaves_room_for_others)
+{
+    for (uint32_t i = 0; i < LBD_JOBS_PER_USER_MAX; i++)
+        ck_assert_int_eq(take_whole(0, 100 + i, false), 0);
+    ck_assert_int_eq(lines("lb_job_share_ratio"), LBD_JOBS_FULL_PER_USER_MAX);
+    ck_assert_int_eq(take_whole(1, 200, false), 0);
+    ck_assert_int_eq(lines("lb_job_share_ratio{jobid=\"200\""), 1);
+    ck_assert_int_le(lines("lb_job"), LBD_JOBS_SERIES_PER_USER_MAX + 23);
+}
+END_TEST
+
 static atomic_bool stop;
 
 static void *scrape(void *data)
@@ -328,6 +400,8 @@ int main(void)
     tcase_add_test(tc, a_user_has_so_many_jobs);
     tcase_add_test(tc, a_flood_is_cut);
     tcase_add_test(tc, hosts_of_large_jobs_are_cut);
+    tcase_add_test(tc, many_jobs_are_shown_in_brief);
+    tcase_add_test(tc, one_user_leaves_room_for_others);
     tcase_add_test(tc, jobs_end_during_scrapes);
     return run_tests("lbd/jobs", tc);
 }
