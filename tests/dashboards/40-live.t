@@ -87,8 +87,9 @@ if render_browser && command -v node >/dev/null && command -v npm >/dev/null && 
   draw() {
     node draw.mjs --page dist --prometheus "$prometheus" --history "$live_dir/history.db" --span "$(span)" --scrape $live_scrape --may-be-empty "$late" "${boards[@]/#/--among=}" --value jobid="$(live_oldest)" --png "$png" "$1"
   }
+  draw_all "${boards[@]}"
   for b in "${boards[@]}"; do
-    ok "$(basename "$b") is drawn" eval 'for i in 1 2 3 4; do draw "$b" && break; [ $i != 4 ] && sleep 8; done'
+    ok "$(basename "$b") is drawn" eval 'drawn "$b" || for i in 2 3 4; do sleep 8; draw "$b" && break; [ $i != 4 ]; done'
     sed 's/^/# /' "$tap_tmp/out" | tail -n 4
   done
 else

@@ -21,7 +21,7 @@ prometheus_up() {
   port=$(free_port)
   prometheus=http://127.0.0.1:$port
   prometheus --config.file="$2" --storage.tsdb.path="$1" --storage.tsdb.retention.time=100y --web.listen-address="127.0.0.1:$port" \
-    --log.level=warn >"$1.log" 2>&1 &
+    --log.level=warn >"$1.log" 2>&1 9>&- &
   prometheus_pid=$!
   at_end prometheus_down
   for ((i = 0; i < 600; i++)); do
@@ -40,8 +40,10 @@ prometheus_down() {
   prometheus_pid=
 }
 
-# Made once, and again when what it is made of has changed.
-day_make() {
+# Made once, and again when what it is made of has changed; tests beside each other make it once.
+day_make() { mkdir -p "$LB_BUILD/dashboards" && (flock 9 && day_make_now) 9>"$LB_BUILD/dashboards/day.lock"; }
+
+day_make_now() {
   local from=("$dash/day" "$dash/months" "$top/schema/metrics.json" "$top/dashboards/prometheus/rules.yml" "$top"/schema/0*.sql) f fresh=1
   [ -e "$day_dir/made" ] || fresh=
   for f in "${from[@]}"; do if [ "$f" -nt "$day_dir/made" ]; then fresh=; fi; done
@@ -55,14 +57,15 @@ day_make() {
   rm "$day_dir/day.om"
   # What the recording rules would have recorded, in their order: each sees what those before it have made.
   prometheus_up "$day_dir/data" "$day_dir/prometheus.yml" || return 1
-  "$dash/backfill" "$prometheus" "$top/dashboards/prometheus/rules.yml" $day_end "$day_dir/rules.om" || return 1
+  "$dash/backfill" "$prometheus" "$top/dashboards/prometheus/rules.yml" $day_end "$day_dir/rules.om" || { prometheus_down; return 1; }
   prometheus_down
   promtool tsdb create-blocks-from openmetrics "$day_dir/rules.om" "$day_dir/data" >>"$day_dir/blocks.log" 2>&1 || return 1
   rm "$day_dir/rules.om"
   touch "$day_dir/made"
 }
 
-day_up() { day_make && prometheus_up "$day_dir/data" "$day_dir/prometheus.yml"; }
+# On a copy: two Prometheus cannot have one folder.
+day_up() { day_make && cp -r "$day_dir/data" "$tap_tmp/day" && prometheus_up "$tap_tmp/day" "$day_dir/prometheus.yml"; }
 
 # What draws: a browser, and Grafana's libraries in $work.
 work=$LB_BUILD/dashboards/render
@@ -71,7 +74,9 @@ render_browser() {
 }
 
 # The packages are fetched once, at the versions of package.json.
-render_packages() {
+render_packages() { mkdir -p "$work" && (flock 9 && render_packages_now) 9>"$work.lock"; }
+
+render_packages_now() {
   mkdir -p "$work"
   if ! cmp -s "$dash/render/package.json" "$work/package.json" || [ ! -e "$work/node_modules/.done" ]; then
     rm -rf "$work/node_modules"
@@ -80,4 +85,29 @@ render_packages() {
     touch "$work/node_modules/.done"
   fi
   cp "$dash"/render/*.mjs "$work/"
+}
+
+# draw_all BOARD.json...: each by the caller's function draw, two at a time; drawn BOARD.json says what came of it.
+draw_all() {
+  local b first=() second=() one two
+  for b in "$@"; do if [ ${#first[@]} -le ${#second[@]} ]; then first+=("$b"); else second+=("$b"); fi; done
+  draw_some "${first[@]}" &
+  one=$!
+  draw_some "${second[@]}" &
+  two=$!
+  wait $one $two
+}
+
+draw_some() {
+  local b to st
+  for b in "$@"; do
+    to=$tap_tmp/drawn.$(basename "$b" .json) st=0
+    (draw "$b") >"$to" 2>&1 </dev/null || st=$?
+    echo $st >"$to.status"
+  done
+}
+
+drawn() {
+  cat "$tap_tmp/drawn.$(basename "$1" .json)"
+  return "$(cat "$tap_tmp/drawn.$(basename "$1" .json).status")"
 }

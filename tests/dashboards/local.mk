@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	tests/dashboards/20-queries.t \
 	tests/dashboards/30-draw.t \
 	tests/dashboards/40-live.t \
+	tests/dashboards/alerts_long_test.yml \
 	tests/dashboards/alerts_test.yml \
 	tests/dashboards/backfill \
 	tests/dashboards/day \

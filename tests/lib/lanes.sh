@@ -152,7 +152,8 @@ lane_left_out() {
 lane_distcheck() {
   local left_out
   build_main || { lane_fail; return; }
-  if step "distcheck" "$build/log/distcheck.log" timeout -k 20 "$lane_seconds" make -C "$build" -j"$build_jobs" distcheck; then lane_pass; else lane_fail; fi
+  # What the tests find in the tree they have found in the lane check; here it is asked whether the distribution is whole.
+  if step "distcheck" "$build/log/distcheck.log" timeout -k 20 "$lane_seconds" env LB_TEST_BRIEF=1 make -C "$build" -j"$build_jobs" distcheck; then lane_pass; else lane_fail; fi
   left_out=$(lane_left_out)
   if [ -z "$left_out" ]; then lane_pass; else
     lane_fail

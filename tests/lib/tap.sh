@@ -14,7 +14,7 @@ set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 export LB_BUILD=${LB_BUILD:-$top/build}
 export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
-tap_n=0 tap_failed=0 tap_done='' tap_cluster='' tap_ends=()
+tap_n=0 tap_failed=0 tap_done='' tap_cluster='' tap_ends=() tap_last=$SECONDS
 tap_tmp=$(mktemp -d)
 chmod 755 "$tap_tmp"
 
@@ -59,6 +59,9 @@ tap_result() { # 0|1 TEXT
     echo "not ok $tap_n - $2"
     tap_failed=$((tap_failed + 1))
   fi
+  # where a test's time goes
+  [ $((SECONDS - tap_last)) -lt 3 ] || diag "$((SECONDS - tap_last)) s"
+  tap_last=$SECONDS
 }
 
 # Run CMD; what it wrote is shown when the test fails, and stays in $tap_tmp/out.

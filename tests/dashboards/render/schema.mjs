@@ -4,12 +4,25 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import Ajv from 'ajv';
-import { createGenerator } from 'ts-json-schema-generator';
 
 const PANELS = ['timeseries', 'stat', 'bargauge', 'table', 'text', 'row'];
 // What the published types do not have, and Grafana does: the links' place holders of its own plugins are left as they are.
 const types = path.resolve('node_modules/@grafana/schema/dist/types/raw/dashboard/x/types.gen.d.ts');
-const schema = createGenerator({ path: types, type: 'Dashboard', skipTypeCheck: true, additionalProperties: false }).createSchema('Dashboard');
+// It takes seconds to make, so it stays beside the types; with other packages it goes with them.
+const options = { path: types, type: 'Dashboard', skipTypeCheck: true, additionalProperties: false };
+const kept = path.resolve('node_modules/.dashboard-schema.json');
+
+async function makeSchema() {
+  const had = fs.existsSync(kept) ? JSON.parse(fs.readFileSync(kept, 'utf8')) : {};
+  if (had.of === JSON.stringify(options)) return had.schema;
+  const { createGenerator } = await import('ts-json-schema-generator'); // slow to load, too
+  const schema = createGenerator(options).createSchema('Dashboard');
+  fs.writeFileSync(`${kept}.${process.pid}`, JSON.stringify({ of: JSON.stringify(options), schema }));
+  fs.renameSync(`${kept}.${process.pid}`, kept);
+  return schema;
+}
+
+const schema = await makeSchema();
 const valid = new Ajv({ allErrors: true, strict: false, allowUnionTypes: true }).compile(schema);
 let bad = 0;
 

@@ -1,5 +1,5 @@
 # Tests of common/.
-EXTRA_DIST += tests/unit/prop.h
+EXTRA_DIST += tests/unit/prop.h tests/unit/brief.h
 
 check_PROGRAMS += tests/unit/common/test_error
 tests_unit_common_test_error_SOURCES = tests/unit/common/test_error.c

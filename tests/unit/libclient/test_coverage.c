@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
+#include "tests/unit/brief.h"
 #include "tests/unit/libclient/fault.h"
 #include "tests/unit/libclient/job.h"
 #include "tests/unit/libclient/world.h"
@@ -262,17 +263,17 @@ int main(void)
     int failed;
 
     tcase_set_timeout(tc, 300);
-    tcase_add_loop_test(tc, test_static, 0, SIZES);
-    tcase_add_loop_test(tc, test_balanced, 0, SIZES);
-    tcase_add_loop_test(tc, test_balancer_ends, 0, 12);
-    tcase_add_loop_test(tc, test_sends_fail, 0, 4);
+    tcase_add_loop_test(tc, test_static, 0, brief_cases(SIZES));
+    tcase_add_loop_test(tc, test_balanced, 0, brief_cases(SIZES));
+    tcase_add_loop_test(tc, test_balancer_ends, 0, brief_cases(12));
+    tcase_add_loop_test(tc, test_sends_fail, 0, brief_cases(4));
     if (!getenv("LB_TEST_TCP")) /* there its end is the connections' end */
-        tcase_add_loop_test(tc, test_memory_runs_out, 0, 7);
-    tcase_add_loop_test(tc, test_leaves_early, 0, 6);
-    tcase_add_loop_test(tc, test_small_chunks, 0, 3);
-    tcase_add_loop_test(tc, test_grain, 0, 3);
-    tcase_add_loop_test(tc, test_sync, 0, 4);
-    tcase_add_loop_test(tc, test_sync_answers_lost, 0, 3);
+        tcase_add_loop_test(tc, test_memory_runs_out, 0, brief_cases(7));
+    tcase_add_loop_test(tc, test_leaves_early, 0, brief_cases(6));
+    tcase_add_loop_test(tc, test_small_chunks, 0, brief_cases(3));
+    tcase_add_loop_test(tc, test_grain, 0, brief_cases(3));
+    tcase_add_loop_test(tc, test_sync, 0, brief_cases(4));
+    tcase_add_loop_test(tc, test_sync_answers_lost, 0, brief_cases(3));
     suite_add_tcase(suite, tc);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -12,6 +12,7 @@
 #include "libclient/lb.h"
 #include "libclient/loop.h"
 #include "libclient/step.h"
+#include "tests/unit/brief.h"
 #include "tests/unit/libclient/crew.h"
 #include "tests/unit/libclient/fault.h"
 #include "tests/unit/libclient/lists.h"
@@ -547,18 +548,18 @@ int main(void)
     int failed;
 
     tcase_set_timeout(tc, 300);
-    tcase_add_loop_test(tc, test_static, 0, SIZES);
-    tcase_add_loop_test(tc, test_balanced, 0, SIZES);
-    tcase_add_loop_test(tc, test_balancer_ends, 0, 8);
-    tcase_add_loop_test(tc, test_contradictions, 0, 6);
+    tcase_add_loop_test(tc, test_static, 0, brief_cases(SIZES));
+    tcase_add_loop_test(tc, test_balanced, 0, brief_cases(SIZES));
+    tcase_add_loop_test(tc, test_balancer_ends, 0, brief_cases(8));
+    tcase_add_loop_test(tc, test_contradictions, 0, brief_cases(6));
     if (!getenv("LB_TEST_TCP")) /* there its end is the connections' end */
-        tcase_add_loop_test(tc, test_memory_runs_out, 0, 6);
-    tcase_add_loop_test(tc, test_many_ranks, 0, 2);
+        tcase_add_loop_test(tc, test_memory_runs_out, 0, brief_cases(6));
+    tcase_add_loop_test(tc, test_many_ranks, 0, brief_cases(2));
     tcase_add_test(tc, test_layouts_lost);
     tcase_add_test(tc, test_fewer_calls);
     tcase_add_test(tc, test_huge_and_empty);
-    tcase_add_loop_test(tc, test_sync, 0, 6);
-    tcase_add_loop_test(tc, test_sync_balancer_ends, 0, 4);
+    tcase_add_loop_test(tc, test_sync, 0, brief_cases(6));
+    tcase_add_loop_test(tc, test_sync_balancer_ends, 0, brief_cases(4));
     tcase_add_test(tc, test_without_transport);
     suite_add_tcase(suite, tc);
     runner = srunner_create(suite);

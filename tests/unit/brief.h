@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How many of a test's cases are run: all, or the first alone where the same programs have been run in full just before and
+ * only whether everything that they need is there is asked (LB_TEST_BRIEF, see HACKING.md).
+ */
+#ifndef TESTS_UNIT_BRIEF_H
+#define TESTS_UNIT_BRIEF_H
+
+#include <stdlib.h>
+
+static inline int brief_cases(int n)
+{
+    return getenv("LB_TEST_BRIEF") ? 1 : n;
+}
+
+#endif
