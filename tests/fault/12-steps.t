@@ -10,18 +10,7 @@ need_cluster 4
 . "$top/tests/fault/lib.sh"
 fault_hosts
 fault_balancer
-examples=$LB_BUILD/examples
-
-# kind PROGRAM OPTION...: what is run from here on, and its serial result
-kind() {
-  program=("$examples/$1" "${@:2}")
-  serial=$("$examples/$1" --serial "${@:2}" | grep '^checksum=')
-}
 begin() { job --lb=auto -N4 -n4 -- "${program[@]}"; }
-same() {
-  cat "$tap_tmp/job"
-  grep -qxF "$serial" "$tap_tmp/job"
-}
 under() { # TEXT PLAN-LINE...
   plan "${@:2}"
   begin

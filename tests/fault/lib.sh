@@ -52,6 +52,17 @@ complete() {
   grep -q 'missing=0 duplicated=0 corrupt=0' "$tap_tmp/job"
 }
 
+# An example with a serial form: what ${program[@]} runs from here on, and its serial result.
+examples=$LB_BUILD/examples
+kind() { # NAME OPTION...
+  program=("$examples/$1" "${@:2}")
+  serial=$("$examples/$1" --serial "${@:2}" | grep '^checksum=')
+}
+same() {
+  cat "$tap_tmp/job"
+  grep -qxF "$serial" "$tap_tmp/job"
+}
+
 # Wait until CMD succeeds, a minute at most.
 await() { # CMD...
   local i

@@ -26,4 +26,4 @@ noinst_PROGRAMS += tests/fault/early
 tests_fault_early_SOURCES = tests/fault/early.c
 tests_fault_early_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
 tests_fault_early_LDADD = liblb.la $(MPI_LIBS)
-EXTRA_DIST += tests/fault/12-steps.t tests/fault/20-ranks.t tests/fault/30-links.t
+EXTRA_DIST += tests/fault/12-steps.t tests/fault/13-pauses.t tests/fault/20-ranks.t tests/fault/30-links.t

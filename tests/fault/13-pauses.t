@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Stepped and pipelined jobs that are suspended as a whole, and of which one rank is stopped, after their rows have moved: a pause
+# is no death, so afterwards they go on with the balancer that they had, to the serial result.
+. "$(dirname "$0")/../lib/tap.sh"
+need_build examples/jacobi examples/sor lb-balancer slurm_plugin/.libs/lb.so
+command -v python3 >/dev/null || skip_all "python3 is not installed"
+export LB_CLUSTER_LBD=no
+need_cluster 4
+# shellcheck source=/dev/null
+. "$top/tests/fault/lib.sh"
+fault_hosts
+trace=$(cluster dir)/shared/trace
+
+moved() { grep -q '"layout"' "$trace"; }
+state() { cluster head squeue -h -o %T; }
+is_state() { [ "$(state)" = "$1" ]; }
+all_stopped() {
+  local h
+  for h in n1 n2 n3 n4; do cluster on $h pgrep -x -r T "$name" >/dev/null || return 1; done
+}
+begin() {
+  cluster head rm -f "$trace"
+  job --lb="auto,trace=$trace" -N4 -n4 -- "${program[@]}"
+  ok "$1: rows have moved" await moved
+}
+# The longest silence of the trace is as long as the pause, and each rank has reported after it.
+went_on() { # SECONDS
+  python3 - "$trace" "$1" <<'PYTHON'
+import json, sys
+steps = [e for e in map(json.loads, open(sys.argv[1])) if e["event"] == "step"]
+gap, at = max((b["t"] - a["t"], b["t"]) for a, b in zip(steps, steps[1:]))
+after = {e["rank"] for e in steps if e["t"] >= at}
+print("silent for", gap / 1e9, "s; reports after it of ranks", sorted(after))
+sys.exit(gap < float(sys.argv[2]) * 1e9 or after != {0, 1, 2, 3})
+PYTHON
+}
+ends() {
+  ok "$1: the job ends well" job_end
+  ok "$1: the serial result" same
+  is "$(grep -c 'balancer lost' "$tap_tmp/job" || true)" 0 "$1: a pause is no death, the balancer is still there"
+  ok "$1: it was silent, then all reported again" went_on 2
+}
+
+for words in "jacobi --n 1000 --steps 1000" "sor --n 1000 --steps 250"; do
+  # shellcheck disable=SC2086
+  kind $words
+  name=${words%% *}
+  begin "$name"
+  id=$(cluster head squeue -h -o %A)
+  ok "all of it is suspended" cluster head scontrol suspend "$id"
+  ok "Slurm says so" await is_state SUSPENDED
+  ok "each rank is stopped" await all_stopped
+  sleep 2.5
+  ok "it is resumed" cluster head scontrol resume "$id"
+  ends "$name, suspended"
+
+  begin "$name"
+  ok "rank 0, beside the balancer, is stopped" cluster on n1 pkill -STOP -x "$name"
+  sleep 2.5
+  ok "it is resumed" cluster on n1 pkill -CONT -x "$name"
+  ends "$name, a rank stopped"
+done
+await_gone() { ! on_host n1 lb-balancer; }
+ok "no balancer is left" await await_gone
+is "$(cluster head sinfo -h -N -t drain,down,fail -o %N)" "" "no host was drained by any of it"
+done_testing
