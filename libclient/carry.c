@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "libclient/packed.h"
-#include "libclient/step.h"
+#include "libclient/wait.h"
 
 static void add(struct lbc_carry *c, int peer, bool out, struct lbx_span span)
 {
@@ -49,8 +49,8 @@ int lbc_carry_create(const struct lb_loop *l, const struct lbc_layout *before,
     for (int r = 0; r < size; r++) {
         if (r == me)
             continue;
-        add(c, r, false, lbc_layout_both(before, r, y, me));
-        add(c, r, true, lbc_layout_both(before, me, y, r));
+        add(c, r, false, lbc_layout_both(lbc_layout_of(before, r), lbc_layout_of(y, me)));
+        add(c, r, true, lbc_layout_both(lbc_layout_of(before, me), lbc_layout_of(y, r)));
     }
     rc = c->n > 0 ? connect_parcels(l, c, true, &c->sizes) : 0;
     if (c->n == 0 || rc < 0)
@@ -77,7 +77,7 @@ static int pack(struct lb_loop *l, struct lbc_parcel *p)
     int rc;
 
     while ((rc = lbc_packed_make(l, &p->span, 1, &p->data, &p->bytes)) == -ENOMEM)
-        lbc_step_rest(l->ctx);
+        lbc_wait_rest(l->ctx);
     return rc;
 }
 
@@ -87,7 +87,7 @@ static int make_room(struct lb_loop *l, struct lbc_parcel *p)
     if (p->bytes < 1 || p->bytes > INT64_MAX / 2)
         return -EPROTO;
     while (!(p->data = malloc((size_t)p->bytes)))
-        lbc_step_rest(l->ctx);
+        lbc_wait_rest(l->ctx);
     return 0;
 }
 
@@ -97,10 +97,10 @@ static int send_all(struct lb_loop *l, struct lbc_carry *c)
     int rc;
 
     while ((rc = connect_parcels(l, c, false, &e)) == -ENOMEM)
-        lbc_step_rest(l->ctx);
+        lbc_wait_rest(l->ctx);
     if (rc < 0)
         return rc;
-    rc = lbc_step_exchange(l, e);
+    rc = lbc_wait_exchange(l, e);
     l->ctx->transport->ops->exchange_destroy(l->ctx->transport, e);
     return rc;
 }
@@ -113,7 +113,7 @@ static int run(struct lb_loop *l, struct lbc_carry *c)
         if (c->parcel[i].out)
             rc = pack(l, &c->parcel[i]);
     if (rc == 0)
-        rc = lbc_step_exchange(l, c->sizes);
+        rc = lbc_wait_exchange(l, c->sizes);
     for (size_t i = 0; i < c->n && rc == 0; i++)
         if (!c->parcel[i].out)
             rc = make_room(l, &c->parcel[i]);

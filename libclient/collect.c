@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "libclient/exchange.h"
 #include "libclient/loop.h"
-#include "libclient/pass.h"
+#include "libclient/outgoing.h"
 
 static size_t find_array(const struct lb_loop *l, const void *base)
 {
@@ -25,7 +25,7 @@ static bool turn(struct lb_ctx *ctx, int64_t since_ns)
     lbc_exchange_poll(ctx, now_ns);
     if (ctx->failed)
         return false;
-    lbc_pass_pause(ctx, now_ns - since_ns);
+    lbc_ctx_pause(ctx, now_ns - since_ns);
     return true;
 }
 
@@ -46,7 +46,7 @@ static int send_all(struct lb_loop *l, size_t array, int root, int64_t since_ns)
     size_t which = 0;
 
     do {
-        int n = lbc_exchange_collect(l, array, root, which);
+        int n = lbc_outgoing_collect(l, array, root, which);
 
         if (n < 0 && n != -ENOMEM)
             return -EIO;
@@ -57,7 +57,7 @@ static int send_all(struct lb_loop *l, size_t array, int root, int64_t since_ns)
         if (n == -ENOMEM && !turn(l->ctx, since_ns))
             return -EIO;
     } while (which < l->owned.n);
-    while (lbc_exchange_sending(l))
+    while (lbc_outgoing_active(l))
         if (!turn(l->ctx, since_ns))
             return -EIO;
     return 0;

@@ -4,21 +4,21 @@
 #include "libclient/ctx.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "libclient/array.h"
-#include "libclient/exchange.h"
-#include "libclient/loop.h"
-#include "libclient/pass.h"
 
-#define SUMMARY_VALUES 7
 #define PATIENCE_NS (30 * LBX_NS_PER_S)
-#define ANSWER_NS \
-    LBX_NS_PER_S /* the balancer's part of the summary is there by then, or left out */
+#define SPIN_NS (20 * LBX_NS_PER_US)
+#define NAP_BUSY_NS (50 * LBX_NS_PER_US)
+#define NAP_NS (100 * LBX_NS_PER_US)
+#define NAP_LONG_NS (200 * LBX_NS_PER_US)
+#define LONG_NS (5 * LBX_NS_PER_MS)
 
 struct lb_ctx *lbc_ctx_create(int rank, int size, struct lbc_transport *transport, bool balanced,
                               const struct lbc_link *link, const double *weight)
@@ -85,7 +85,25 @@ void lbc_ctx_fail(struct lb_ctx *ctx)
     if (ctx->in || ctx->out || ctx->moving) /* not silently: iterations on their way are lost */
         fprintf(stderr, "lb: rank %d: %s failed while rows were moving, results are incomplete\n",
                 ctx->rank, ctx->transport->ops->wait_fd ? "a connection" : "MPI");
-    lbc_exchange_drop(ctx, NULL);
+}
+
+bool lbc_ctx_is_sync(const struct lb_ctx *ctx)
+{
+    return ctx->sync_ns > 0 && lbc_link_is_open(&ctx->link);
+}
+
+void lbc_ctx_pause(const struct lb_ctx *ctx, int64_t waited_ns)
+{
+    struct timespec nap = {0, waited_ns > LONG_NS ? NAP_LONG_NS : NAP_NS};
+    struct lbc_transport *t = ctx->transport;
+    struct pollfd p[] = {{ctx->link.fd, POLLIN, 0}, /* a descriptor of -1 is passed over */
+                         {t && t->ops->wait_fd ? t->ops->wait_fd(t) : -1, POLLIN, 0}};
+
+    if (waited_ns < SPIN_NS)
+        return;
+    if (ctx->out || ctx->receiving)
+        nap.tv_nsec = NAP_BUSY_NS;
+    ppoll(p, 2, &nap, NULL);
 }
 
 int lbc_ctx_barrier(struct lb_ctx *ctx)
@@ -96,97 +114,9 @@ int lbc_ctx_barrier(struct lb_ctx *ctx)
     while (rc == 0) {
         rc = ctx->transport->ops->barrier_test(ctx->transport);
         if (rc == 0)
-            lbc_pass_pause(ctx, lbx_clock_mono_ns() - since_ns);
+            lbc_ctx_pause(ctx, lbx_clock_mono_ns() - since_ns);
     }
     return rc < 0 ? -EIO : 0;
-}
-
-/* The balancer's part of the summary: why it moved and why not, share by share. */
-static void print_answer(struct lb_ctx *ctx)
-{
-    int64_t deadline_ns = lbx_clock_mono_ns() + ANSWER_NS;
-
-    ctx->msg->type = LBW_ASK;
-    lbc_link_send(&ctx->link, ctx->msg);
-    while (lbc_link_is_open(&ctx->link) && lbx_clock_mono_ns() < deadline_ns) {
-        while (lbc_link_next(&ctx->link, ctx->msg))
-            if (ctx->msg->type == LBW_SUMMARY) {
-                fputs(ctx->msg->u.summary.text, stderr);
-                return;
-            }
-        lbc_link_wait(&ctx->link, deadline_ns);
-        lbc_link_poll(&ctx->link, lbx_clock_mono_ns());
-    }
-}
-
-/* One line of what happened, from all ranks. */
-static void summarize(struct lb_ctx *ctx)
-{
-    double mine[SUMMARY_VALUES] = {(double)ctx->closed.iterations, (double)ctx->closed.moves,
-                                   (double)ctx->closed.bytes,      (double)ctx->closed.compute_ns,
-                                   (double)ctx->closed.wait_ns,    (double)ctx->closed.library_ns,
-                                   (double)ctx->closed.passes};
-    double *all = calloc((size_t)ctx->size * SUMMARY_VALUES, sizeof(*all));
-    double sum[SUMMARY_VALUES] = {0}, most_compute = 0, time;
-
-    /* without memory the call is made all the same, the others wait in it */
-    if (!all)
-        return;
-    if (ctx->size == 1)
-        memcpy(all, mine, sizeof(mine));
-    else if (ctx->transport->ops->allgather(ctx->transport, mine, SUMMARY_VALUES, all) < 0)
-        goto out;
-    for (int r = 0; r < ctx->size; r++) {
-        const double *v = all + (size_t)r * SUMMARY_VALUES;
-
-        for (int i = 0; i < SUMMARY_VALUES; i++)
-            sum[i] += v[i];
-        if (v[3] > most_compute)
-            most_compute = v[3];
-    }
-    time = sum[3] + sum[4] + sum[5];
-    if (ctx->rank == 0)
-        fprintf(stderr,
-                "lb: loops=%lld passes=%.0f iterations=%.0f moves=%.0f moved_bytes=%.0f "
-                "balance_ratio=%.3f wait_ratio=%.3f library_ratio=%.4f\n",
-                (long long)ctx->closed.loops, sum[6] / ctx->size, sum[0], sum[1], sum[2],
-                most_compute > 0 ? sum[3] / ctx->size / most_compute : 1.0,
-                time > 0 ? sum[4] / time : 0.0, time > 0 ? sum[5] / time : 0.0);
-out:
-    free(all);
-}
-
-void lb_finalize(lb_ctx *ctx)
-{
-    bool usable;
-
-    if (!ctx)
-        return;
-    usable = ctx->transport && !ctx->failed && ctx->transport->ops->usable(ctx->transport);
-    if (!usable)
-        ctx->failed = true; /* nobody is waited for below */
-    while (ctx->loop)
-        lb_loop_close(ctx->loop);
-    ctx->told_lost = true; /* from here on it may go */
-    usable = usable && !ctx->failed;
-    if (ctx->rank != 0 || !ctx->report)
-        lbc_link_leave(&ctx->link);
-    if (ctx->report && (usable || ctx->size == 1))
-        summarize(ctx);
-    if (ctx->rank == 0 && ctx->report && usable)
-        print_answer(ctx);
-    lbc_link_leave(&ctx->link); /* rank 0 with a report; of a link that is closed it does nothing */
-    if (ctx->own_balancer && usable && lbc_ctx_barrier(ctx) < 0)
-        ctx->failed = true;
-    lbc_launch_close(&ctx->launch);
-    lbc_exchange_drop(ctx, NULL);
-    if (ctx->transport)
-        ctx->transport->ops->destroy(ctx->transport);
-    lbc_pmix_close(&ctx->pmix);
-    lbc_array_forget(ctx);
-    free(ctx->weight);
-    free(ctx->msg);
-    free(ctx);
 }
 
 int lb_rank(const lb_ctx *ctx)

@@ -48,6 +48,7 @@ struct lb_ctx {
     struct lbc_array *array;
     struct lbc_in *in;        /* transfers coming in, in order of arrival */
     struct lbc_out *out;      /* transfers going out */
+    bool receiving;           /* rows of one coming in are on their way into memory */
     struct lbw_rank_msg *msg; /* scratch for one message; owned */
 
     int64_t test_chunk; /* LB_TEST_CHUNK: iterations in a chunk, 0: by time */
@@ -81,8 +82,14 @@ void lbc_ctx_join(struct lb_ctx *ctx, const struct lbc_worth *worth);
 /* To be called where link.lost may have become true: closes it, and rank 0 says so once. */
 void lbc_ctx_check_link(struct lb_ctx *ctx);
 
-/* The transport does not work any more: what is under way is given up. */
+/* The transport does not work any more: what is under way is given up, in the next lbc_exchange_poll or at the end. */
 void lbc_ctx_fail(struct lb_ctx *ctx);
+
+/* Is there a balancer to be waited for, in the synchronous mode? */
+bool lbc_ctx_is_sync(const struct lb_ctx *ctx);
+
+/* Sleep a little, shorter when something is likely to happen soon; waited_ns: so far. */
+void lbc_ctx_pause(const struct lb_ctx *ctx, int64_t waited_ns);
 
 /* Enter a barrier and wait for it, serving what comes in meanwhile.  Returns 0 or -EIO. */
 int lbc_ctx_barrier(struct lb_ctx *ctx);

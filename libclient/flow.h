@@ -9,16 +9,7 @@
 
 #include <stdint.h>
 
-#include "libclient/layout.h"
 #include "libclient/loop.h"
-
-/* The block size to use when the balancer says `told` (0: before it has said any): 1 to m. */
-int64_t lbc_flow_block(const struct lb_loop *l, int64_t told);
-
-/* Make the transfers of a layout whose bounds and block are there.  Returns 0, -ENOMEM, or another negative errno. */
-int lbc_flow_connect(const struct lb_loop *l, struct lbc_layout *y)
-    __attribute__((warn_unused_result));
-void lbc_flow_disconnect(const struct lb_loop *l, struct lbc_layout *y);
 
 /* A pass that the program left early: the other ranks still get all blocks, whatever is in them. */
 void lbc_flow_abandon(struct lb_loop *l);

@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "libclient/exchange.h"
+#include "libclient/outgoing.h"
 #include "libclient/packed.h"
 #include "libclient/report.h"
+#include "libclient/transfer.h"
 
 /* A transfer whose header is here. */
 struct lbc_in {
@@ -23,37 +24,10 @@ struct lbc_in {
     void *packed; /* owned, NULL: none */
 };
 
-size_t lbc_header_bytes(size_t n)
-{
-    return offsetof(struct lbc_header, span) + n * sizeof(struct lbx_span);
-}
-
-size_t lbc_segments(const struct lb_loop *l, size_t array, size_t narrays,
-                    const struct lbx_span *span, size_t n, struct lbc_segment *ret_segment,
-                    int64_t *ret_bytes)
-{
-    size_t k = 0;
-
-    *ret_bytes = 0;
-    for (size_t a = array; a < array + narrays; a++) {
-        for (size_t i = 0; i < n; i++) {
-            size_t row = l->rows[a].row_bytes;
-            size_t bytes = (size_t)(span[i].last - span[i].first) * row;
-
-            if (bytes == 0)
-                continue;
-            ret_segment[k++] =
-                (struct lbc_segment){l->rows[a].base + (size_t)span[i].first * row, bytes};
-            *ret_bytes += (int64_t)bytes;
-        }
-    }
-    return k;
-}
-
 static bool is_header(const struct lbc_header *h, size_t bytes)
 {
-    return bytes >= lbc_header_bytes(0) && h->magic == LBC_TRANSFER_MAGIC &&
-           h->nspans <= LBC_TRANSFER_SPANS && bytes == lbc_header_bytes(h->nspans) &&
+    return bytes >= lbc_transfer_bytes(0) && h->magic == LBC_TRANSFER_MAGIC &&
+           h->nspans <= LBC_TRANSFER_SPANS && bytes == lbc_transfer_bytes(h->nspans) &&
            (h->kind == LBC_TRANSFER_MOVE || h->kind == LBC_TRANSFER_COLLECT);
 }
 
@@ -117,7 +91,7 @@ static bool is_due(const struct lbc_in *in, const struct lb_loop *l)
     /* Iterations that come back before our own sending of them was seen to be complete: their
      * memory is still the sending's, and is released after it. */
     return l->state != LBC_IDLE && in->header.pass == l->pass &&
-           !lbc_exchange_sends_any(l, in->header.span, in->header.nspans);
+           !lbc_outgoing_has_any(l, in->header.span, in->header.nspans);
 }
 
 static int begin_receiving(struct lb_ctx *ctx, struct lbc_in *in, const struct lb_loop *l)
@@ -136,8 +110,8 @@ static int begin_receiving(struct lb_ctx *ctx, struct lbc_in *in, const struct l
         free(segment);
         return -ENOMEM;
     }
-    n = lbc_segments(l, all ? 0 : in->header.array, all ? l->nrows : 1, in->header.span,
-                     in->header.nspans, segment, &in->bytes);
+    n = lbc_transfer_segments(l, all ? 0 : in->header.array, all ? l->nrows : 1, in->header.span,
+                              in->header.nspans, segment, &in->bytes);
     if (in->packed)
         segment[n++] = (struct lbc_segment){in->packed, (size_t)in->header.packed_bytes};
     in->bytes += in->header.packed_bytes;
@@ -213,6 +187,7 @@ int lbc_incoming_poll(struct lb_ctx *ctx, int64_t now_ns)
 {
     int rc;
 
+    ctx->receiving = false;
     do
         rc = take_header(ctx, now_ns);
     while (rc == 1);
@@ -226,6 +201,7 @@ int lbc_incoming_poll(struct lb_ctx *ctx, int64_t now_ns)
             free(in);
             rc = 0;
         } else {
+            ctx->receiving |= in->receiving;
             p = &in->next;
         }
     }
@@ -237,14 +213,6 @@ bool lbc_incoming_expected(const struct lb_loop *l)
     for (const struct lbc_in *in = l->ctx->in; in; in = in->next)
         if (in->header.kind == LBC_TRANSFER_MOVE && in->header.loop == l->number &&
             in->header.pass == l->pass)
-            return true;
-    return false;
-}
-
-bool lbc_incoming_active(const struct lb_ctx *ctx)
-{
-    for (const struct lbc_in *in = ctx->in; in; in = in->next)
-        if (in->receiving)
             return true;
     return false;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Layouts of a stepped loop: who owns which block, and the transfers that follow from it.  All that needs memory is made
- * when a layout is made, so that to apply it needs none.
- */
+/* Layouts of a stepped loop: who owns which block. */
 #ifndef LBC_LAYOUT_H
 #define LBC_LAYOUT_H
 
@@ -27,23 +24,14 @@ struct lbc_layout {
     struct lbc_exchange **inflow, **outflow; /* [nblocks] owned; NULL: nothing flows */
 };
 
-/* A layout whose bounds are all 0, to be filled by the caller.  Returns NULL when out of memory. */
+/* A layout whose bounds are all 0, to be filled by the caller; lbc_connect_end frees it.  Returns NULL when out of memory. */
 struct lbc_layout *lbc_layout_create(const struct lb_loop *l, uint64_t epoch);
 
-/*
- * Make the transfers, once the bounds are ascending from 0 to n.
- * before[in]  the layout that this one will follow; NULL: none
- * Returns 0, -ENOMEM, or another negative errno of the transport; nothing is left behind then.  O(size).
- */
-int lbc_layout_connect(const struct lb_loop *l, struct lbc_layout *y,
-                       const struct lbc_layout *before) __attribute__((warn_unused_result));
-void lbc_layout_destroy(const struct lb_loop *l, struct lbc_layout *y); /* NULL is fine */
+/* What is in both; empty: last <= first. */
+struct lbx_span lbc_layout_both(struct lbx_span a, struct lbx_span b);
 
-/* What rank a owns in layout x and rank b in y; empty: last <= first. */
-struct lbx_span lbc_layout_both(const struct lbc_layout *x, int a, const struct lbc_layout *y,
-                                int b);
-
-/* Block of this rank. */
+/* Block of a rank, and of this one. */
+struct lbx_span lbc_layout_of(const struct lbc_layout *y, int rank);
 struct lbx_span lbc_layout_block(const struct lb_loop *l, const struct lbc_layout *y);
 
 /* The next rank that owns something, to the left (-1) or right (1) of this one, which does; else -1.  O(size). */

@@ -9,20 +9,26 @@ pkgconfig_DATA = libclient/lb.pc
 noinst_LTLIBRARIES += libclient.la
 libclient_la_SOURCES = \
 	libclient/lb.h \
+	libclient/agree.c \
 	libclient/array.c libclient/array.h \
 	libclient/carry.c libclient/carry.h \
+	libclient/close.c \
 	libclient/collect.c \
+	libclient/connect.c libclient/connect.h \
 	libclient/ctx.c libclient/ctx.h \
 	libclient/exchange.c libclient/exchange.h \
-	libclient/incoming.c libclient/incoming.h \
+	libclient/finalize.c \
 	libclient/flow.c libclient/flow.h \
+	libclient/incoming.c libclient/incoming.h \
 	libclient/init.c \
+	libclient/lanes.c libclient/lanes.h \
 	libclient/launch.c libclient/launch.h \
 	libclient/layout.c libclient/layout.h \
 	libclient/link.c libclient/link.h \
 	libclient/loop.c libclient/loop.h \
 	libclient/meet.c libclient/meet.h \
 	libclient/mpi_find.c libclient/mpi_find.h \
+	libclient/outgoing.c libclient/outgoing.h \
 	libclient/packed.c libclient/packed.h \
 	libclient/pass.c libclient/pass.h \
 	libclient/pmix.c libclient/pmix.h \
@@ -35,7 +41,9 @@ libclient_la_SOURCES = \
 	libclient/tcp/mesh.c libclient/tcp/mesh.h \
 	libclient/tcp/parts.c \
 	libclient/tcp/transport_tcp.c libclient/tcp/tcp.h \
-	libclient/transport.h
+	libclient/transfer.c libclient/transfer.h \
+	libclient/transport.h \
+	libclient/wait.c libclient/wait.h
 libclient_la_CFLAGS = $(LB_CFLAGS) $(PMIX_CFLAGS)
 libclient_la_LIBADD = libpolicy.la libwire.la libcommon.la $(PMIX_LIBS) -ldl -lm
 

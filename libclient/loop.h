@@ -52,8 +52,14 @@ struct lb_loop {
     size_t nrows;
     int64_t row_bytes; /* of all arrays together */
 
-    struct lb_pack pack;   /* pack.pack is NULL: there is nothing to pack */
+    struct lb_pack pack; /* pack.pack is NULL: there is nothing to pack */
+
+    /* Of a stepped loop. */
     struct lbc_step *step; /* owned; NULL: a DOALL loop */
+    int64_t halo;
+    int64_t elements;  /* of a row of a pipelined loop; 0: not pipelined */
+    bool told_waiting; /* that it has waited for another rank for very long; once a loop */
+    void (*told)(struct lb_loop *l, const struct lbw_layout *m); /* what it does with a layout */
 
     enum lbc_state state;
     bool started;          /* lb_loop_next was called */

@@ -11,24 +11,19 @@
 #include "libclient/pass.h"
 
 #include <assert.h>
-#include <poll.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/clock.h"
 #include "libclient/exchange.h"
 #include "libclient/flow.h"
 #include "libclient/incoming.h"
+#include "libclient/outgoing.h"
 #include "libclient/report.h"
 #include "libclient/step.h"
 #include "libclient/sync.h"
 
 #define FIRST_REPORT_NS (10 * LBX_NS_PER_MS)
 #define SPIN_NS (20 * LBX_NS_PER_US)
-#define NAP_BUSY_NS (50 * LBX_NS_PER_US)
-#define NAP_NS (100 * LBX_NS_PER_US)
-#define NAP_LONG_NS (200 * LBX_NS_PER_US)
-#define LONG_NS (5 * LBX_NS_PER_MS)
 #define LINGER_NS (2 * LBX_NS_PER_MS)
 #define LINGER_SHARE 20                /* of a chunk's time at most a twentieth */
 #define HOOK_NS (10.0 * LBX_NS_PER_MS) /* elapsed between hooks while much remains */
@@ -147,20 +142,6 @@ static void account(struct lb_loop *l, int64_t now_ns)
     lbc_report_sample(l, l->window_first, l->window_last, now_ns - l->since_ns, cpu_ns);
 }
 
-void lbc_pass_pause(const struct lb_ctx *ctx, int64_t waited_ns)
-{
-    struct timespec nap = {0, waited_ns > LONG_NS ? NAP_LONG_NS : NAP_NS};
-    struct lbc_transport *t = ctx->transport;
-    struct pollfd p[] = {{ctx->link.fd, POLLIN, 0}, /* a descriptor of -1 is passed over */
-                         {t && t->ops->wait_fd ? t->ops->wait_fd(t) : -1, POLLIN, 0}};
-
-    if (waited_ns < SPIN_NS)
-        return;
-    if (ctx->out || lbc_incoming_active(ctx))
-        nap.tv_nsec = NAP_BUSY_NS;
-    ppoll(p, 2, &nap, NULL);
-}
-
 /* The barrier, as far as it can be gone now. */
 static void try_barrier(struct lb_loop *l)
 {
@@ -168,7 +149,7 @@ static void try_barrier(struct lb_loop *l)
     bool last_word = l->final_pass >= l->pass || !lbc_link_is_open(&ctx->link);
     int rc = 0;
 
-    if (l->state == LBC_RUNNING && last_word && !lbc_exchange_sending(l) &&
+    if (l->state == LBC_RUNNING && last_word && !lbc_outgoing_active(l) &&
         !lbc_incoming_expected(l)) {
         rc = ctx->transport->ops->barrier_start(ctx->transport);
         if (rc == 0)
@@ -194,7 +175,7 @@ static bool wait_for_more(struct lb_loop *l)
             try_barrier(l);
         if (ctx->failed || (l->barrier_complete && !lbc_incoming_expected(l)))
             break;
-        lbc_pass_pause(ctx, now_ns - since_ns);
+        lbc_ctx_pause(ctx, now_ns - since_ns);
         now_ns = lbx_clock_mono_ns();
         l->pass_wait_ns = waited_ns + now_ns - since_ns;
         lbc_exchange_poll(ctx, now_ns);
@@ -216,8 +197,8 @@ static void linger(struct lb_loop *l)
 
     if (most_ns > LINGER_NS)
         most_ns = LINGER_NS;
-    while ((double)(now_ns - since_ns) < most_ns && lbc_exchange_sending(l)) {
-        lbc_pass_pause(l->ctx, SPIN_NS);
+    while ((double)(now_ns - since_ns) < most_ns && lbc_outgoing_active(l)) {
+        lbc_ctx_pause(l->ctx, SPIN_NS);
         now_ns = lbx_clock_mono_ns();
         lbc_exchange_poll(l->ctx, now_ns);
     }
@@ -285,7 +266,7 @@ int lb_loop_next(lb_loop *l, int64_t *first, int64_t *last)
 
 void lbc_pass_abandon(struct lb_loop *l)
 {
-    if (l->step && l->step->elements > 0)
+    if (l->elements > 0)
         lbc_flow_abandon(l);
     l->executing = false;
     l->cur = l->window_last = 0;

@@ -11,7 +11,4 @@
  * for. */
 void lbc_pass_abandon(struct lb_loop *l);
 
-/* Sleep a little, shorter when something is likely to happen soon; waited_ns: so far. */
-void lbc_pass_pause(const struct lb_ctx *ctx, int64_t waited_ns);
-
 #endif

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "libclient/step.h"
-#include "libclient/sync.h"
 
 #define DRY_AGAIN_NS (2 * LBX_NS_PER_S) /* a rank that waits is heard of all the same */
 #define GROWTH 8.0                      /* a new estimate is believed at once up to this factor */
@@ -22,8 +20,8 @@ void lbc_report_open(struct lb_loop *l)
     memcpy(open->name, l->name, sizeof(open->name));
     open->n = l->n;
     open->row_bytes = l->row_bytes;
-    open->kind = !l->step ? LBW_DOALL : l->step->elements > 0 ? LBW_DOACROSS : LBW_STEPPED;
-    open->pipelined = l->step ? l->step->elements : 0;
+    open->kind = !l->step ? LBW_DOALL : l->elements > 0 ? LBW_DOACROSS : LBW_STEPPED;
+    open->pipelined = l->elements;
     if (l->owned.n > 0) {
         open->owned_first = l->owned.span[0].first;
         open->owned_last = l->owned.span[0].last;
@@ -84,7 +82,7 @@ static void send_report(struct lb_loop *l, int64_t now_ns, bool due)
     double left_ns = (double)l->remaining_count * l->iteration_wall_ns;
     bool low = !dry && !l->told_low && l->state == LBC_RUNNING && l->low_ns > 0 &&
                l->iteration_wall_ns > 0 && left_ns < (double)l->low_ns;
-    bool waits = due && !dry && lbc_sync_is_on(ctx) && l->state == LBC_RUNNING &&
+    bool waits = due && !dry && lbc_ctx_is_sync(ctx) && l->state == LBC_RUNNING &&
                  l->final_pass < l->pass && now_ns > 0;
     size_t skip = l->remaining.n > LBW_SPANS_MAX ? l->remaining.n - LBW_SPANS_MAX : 0;
 
@@ -111,7 +109,7 @@ static void send_report(struct lb_loop *l, int64_t now_ns, bool due)
     l->reported_ns = now_ns;
     lbp_alert_told(&l->alert);
     l->asks = waits ? now_ns : 0;
-    if (due || dry || !lbc_sync_is_on(ctx)) /* there the others wait for this rank's period */
+    if (due || dry || !lbc_ctx_is_sync(ctx)) /* there the others wait for this rank's period */
         l->report_ns = now_ns + (dry ? DRY_AGAIN_NS : l->period_ns);
 }
 

@@ -26,7 +26,6 @@ struct lbc_cost {
 };
 
 struct lbc_step {
-    int64_t halo;
     struct lbc_layout *layout; /* in force; made in the first exchange or pass */
     struct lbc_layout *next;   /* told, and to be agreed on; NULL: none */
     bool asking;               /* the ranks still take the least of their epochs; the same on all */
@@ -35,7 +34,6 @@ struct lbc_step {
     int64_t part, nparts; /* of the block: the next to hand out */
 
     /* Of a pipelined loop. */
-    int64_t elements;           /* of a row; 0: not pipelined */
     int64_t at, sent;           /* blocks handed out in this pass; of them, those sent and taken */
     struct lbc_cost send, recv; /* of a block's values, without waiting, since the last report */
 
@@ -47,31 +45,24 @@ struct lbc_step {
     int64_t begun_ns, begun_cpu_ns; /* of the part that the program has */
     int64_t ended_ns;               /* of the last exchange; 0: none yet */
     double step_ns;                 /* from exchange to exchange, smoothed */
-    bool told_waiting; /* that it has waited for another rank for very long; once a loop */
 };
 
 /* Make the loop a stepped one; elements: 0, or those of a row of a pipelined one.  As lb_loop_stepped. */
 int lbc_step_create(struct lb_loop *l, int64_t halo, int64_t elements);
+
+/* The first pass or exchange: tells the balancer of the loop, and makes the transfers.  Later it does nothing. */
+void lbc_step_start(struct lb_loop *l);
+
+/* Begin to measure anew, with the block that is in force. */
+void lbc_step_reset(struct lb_loop *l);
 
 /* A pass begins, and ends (returns 0); the program is back with what it was given. */
 void lbc_step_begin(struct lb_loop *l);
 int lbc_step_end(struct lb_loop *l);
 void lbc_step_account(struct lb_loop *l);
 
-/* Wait for an exchange that was started (NULL: for the least).  Returns 0 or -EIO. */
-int lbc_step_finish(struct lb_loop *l, struct lbc_exchange *e);
-
-/* Start an exchange (NULL: none) and wait for it.  Returns 0 or -EIO. */
-int lbc_step_exchange(struct lb_loop *l, struct lbc_exchange *e);
-
-/* A moment's rest of a rank for which the others wait: there was no memory. */
-void lbc_step_rest(struct lb_ctx *ctx);
-
 /* lb_loop_next where there is nothing left of what was granted. */
 int lbc_step_next(struct lb_loop *l, int64_t *first, int64_t *last);
-
-/* The balancer tells a layout. */
-void lbc_step_told(struct lb_loop *l, const struct lbw_layout *m);
 
 /* Free what makes the loop a stepped one; its transfers must have ended, or have failed. */
 void lbc_step_fini(struct lb_loop *l);

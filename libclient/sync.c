@@ -4,17 +4,11 @@
 
 #include "common/clock.h"
 #include "libclient/exchange.h"
-#include "libclient/pass.h"
-
-bool lbc_sync_is_on(const struct lb_ctx *ctx)
-{
-    return ctx->sync_ns > 0 && lbc_link_is_open(&ctx->link);
-}
 
 /* A pass that will have no more moves is not held up for them. */
 static bool is_waiting(const struct lb_loop *l)
 {
-    return l->asks > 0 && lbc_sync_is_on(l->ctx) && !l->ctx->failed &&
+    return l->asks > 0 && lbc_ctx_is_sync(l->ctx) && !l->ctx->failed &&
            (l->step || l->final_pass < l->pass);
 }
 
@@ -28,7 +22,7 @@ int64_t lbc_sync_wait(struct lb_loop *l)
     ctx->asked++;
     lbc_exchange_poll(ctx, now_ns);
     while (is_waiting(l) && now_ns - since_ns < ctx->sync_ns) {
-        lbc_pass_pause(ctx, now_ns - since_ns);
+        lbc_ctx_pause(ctx, now_ns - since_ns);
         now_ns = lbx_clock_mono_ns();
         lbc_exchange_poll(ctx, now_ns);
     }

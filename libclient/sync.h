@@ -9,12 +9,9 @@
 #ifndef LBC_SYNC_H
 #define LBC_SYNC_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 #include "libclient/loop.h"
-
-/* Is the balancer there to be waited for? */
-bool lbc_sync_is_on(const struct lb_ctx *ctx);
 
 /* Wait for the answer to what was reported, l->asks; serves everything that comes meanwhile.  Returns how long, ns. */
 int64_t lbc_sync_wait(struct lb_loop *l);

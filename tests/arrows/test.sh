@@ -41,6 +41,7 @@ plant clock policy/balance.c '#include <time.h>' 'policy/ must not include <time
 plant mpi libclient/loop.c '#include <mpi.h>' 'libclient/ must not include <mpi.h>'
 plant same common/buf.c '#include "buf.h"' 'say it from the root'
 plant dots common/buf.c '#include "common/../policy/balance.h"' 'no . and ..'
+plant circle libclient/transfer.c '#include "libclient/incoming.h"' 'a circle: libclient/incoming leads back to libclient/transfer'
 plant room elsewhere/x.c '#include "common/buf.h"' 'is in no room'
 
 mkdir "$tmp/none"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The moves of a free-running loop, as libclient/pass.c, exchange.c and incoming.c make them, for
+ * The moves of a free-running loop, as libclient/pass.c, exchange.c, outgoing.c and incoming.c make them, for
  * spin: every interleaving of a few ranks, iterations, moves and passes.
  *
  * The balancer has no process here.  A rank may at any moment be told to move anything anywhere,
@@ -115,7 +115,7 @@ inline execute() {
     m = 0
 }
 
-/* obey, start and give_away of exchange.c: any part of what remains to any other rank. */
+/* obey and give_away of exchange.c, start of outgoing.c: any part of what remains to any other rank. */
 inline obey() {
     if
     :: (remaining[me] & 1) -> m = 1
@@ -175,7 +175,7 @@ inline received(k) {
     forget(k)
 }
 
-/* finish of exchange.c: memory whose rows are elsewhere is given back. */
+/* finish of outgoing.c: memory whose rows are elsewhere is given back. */
 inline finish(k) {
     t[k].open = false;
     m = t[k].mask & ~owned[me];

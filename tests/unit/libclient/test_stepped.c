@@ -468,7 +468,7 @@ static void run_late(lb_ctx *ctx, int rank, void *data)
         while (rank == 2 && !told) {
             const lb_loop *other = __atomic_load_n(&s->loop[1], __ATOMIC_ACQUIRE);
 
-            told = other && __atomic_load_n(&other->step->told_waiting, __ATOMIC_RELAXED);
+            told = other && __atomic_load_n(&other->told_waiting, __ATOMIC_RELAXED);
             lbx_clock_sleep_ns(LBX_NS_PER_MS);
         }
         while (lb_loop_next(l, &first, &last))

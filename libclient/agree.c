@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lb_loop_exchange: the step at which all ranks agree to move, see step.h; the move; and what is told of steps. */
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "libclient/array.h"
+#include "libclient/carry.h"
+#include "libclient/connect.h"
+#include "libclient/exchange.h"
+#include "libclient/flow.h"
+#include "libclient/step.h"
+#include "libclient/sync.h"
+#include "libclient/wait.h"
+
+#define ASK_AGAIN 2 /* times a period that the ranks ask whether all have a new layout */
+#define INTERVAL_MAX (INT64_C(1) << 20)
+
+/* The time between blocks counts as the rank's own, see flow.c; what of it is the messages' is taken off again. */
+static void take_off_flow(struct lb_loop *l)
+{
+    struct lbc_step *s = l->step;
+    double stretch = s->cpu_ns > 0 ? (double)s->wall_ns / (double)s->cpu_ns : 1;
+    double off = lbc_flow_own_ns(l) * (double)s->layout->nblocks * (double)s->steps;
+
+    if (off > (double)s->cpu_ns * 0.9)
+        off = (double)s->cpu_ns * 0.9;
+    if (stretch < 1)
+        stretch = 1;
+    s->cpu_ns -= (int64_t)off;
+    s->wall_ns -= (int64_t)fmin(off * stretch, 0.9 * (double)s->wall_ns);
+    s->sample[0].cpu_ns = s->cpu_ns;
+    s->sample[0].wall_ns = s->wall_ns;
+}
+
+static void report(struct lb_loop *l, int64_t now_ns)
+{
+    struct lb_ctx *ctx = l->ctx;
+    struct lbc_step *s = l->step;
+    struct lbw_step *m = &ctx->msg->u.step;
+    struct lbx_span b = lbc_layout_block(l, l->step->layout);
+    int64_t shift_ns = -1;
+
+    if (l->elements > 0) {
+        shift_ns = lbc_flow_cost_ns(l);
+        take_off_flow(l);
+    }
+    ctx->msg->type = LBW_STEP;
+    *m = (struct lbw_step){
+        .loop = l->number,
+        .step = l->total.passes,
+        .steps = s->steps,
+        .epoch = s->layout->epoch,
+        .first = b.first,
+        .last = b.last,
+        .wall_ns = s->wall_ns,
+        .cpu_ns = s->cpu_ns,
+        .wait_ns = s->wait_ns,
+        .move_bytes = s->move_bytes,
+        .move_wall_ns = s->move_wall_ns,
+        .move_cpu_ns = s->move_cpu_ns,
+        .shift_elements = shift_ns < 0 ? -1 : s->layout->block,
+        .shift_ns = shift_ns < 0 ? 0 : shift_ns,
+        .nsamples = (size_t)s->nparts,
+    };
+    for (size_t i = 0; i < m->nsamples; i++) {
+        m->sample[i] = s->sample[i];
+        m->sample[i].wall_ns /= s->steps;
+        m->sample[i].cpu_ns /= s->steps;
+    }
+    lbc_link_send(&ctx->link, ctx->msg);
+    lbc_ctx_check_link(ctx);
+    l->report_ns = now_ns + l->period_ns;
+    if (b.last > b.first)
+        l->iteration_wall_ns = (double)s->wall_ns / (double)s->steps / (double)(b.last - b.first);
+    lbc_step_reset(l);
+}
+
+/* Rows that are no longer owned nor near; what of the new halo is among them comes again. */
+static void release(struct lb_loop *l, struct lbx_span old, struct lbx_span new)
+{
+    int64_t halo = l->halo;
+    struct lbx_span wide = {old.first > halo ? old.first - halo : 0,
+                            l->n - old.last > halo ? old.last + halo : l->n};
+    struct lbx_span part[2] = {wide, {0, 0}};
+
+    if (old.first == old.last)
+        return;
+    if (new.first < new.last &&new.first < wide.last && wide.first < new.last) {
+        part[0].last = new.first;
+        part[1] = (struct lbx_span){new.last, wide.last};
+    }
+    for (size_t a = 0; a < l->nrows; a++) {
+        size_t row = l->rows[a].row_bytes;
+
+        for (int i = 0; i < 2 && l->rows[a].release; i++)
+            if (part[i].first < part[i].last)
+                lbc_array_release(l->rows[a].base + (size_t)part[i].first * row,
+                                  (size_t)(part[i].last - part[i].first) * row);
+    }
+}
+
+/* The next layout comes into force, on all ranks now.  Returns 0 or -EIO. */
+static int apply(struct lb_loop *l)
+{
+    struct lbc_step *s = l->step;
+    struct lbc_layout *y = s->next, *before = s->layout;
+    struct lbx_span old = lbc_layout_block(l, l->step->layout), new = lbc_layout_block(l, y);
+    int64_t wall_ns = lbx_clock_mono_ns(), cpu_ns = lbx_clock_thread_cpu_ns(), in, out;
+    int rc;
+
+    if (s->steps > 0)
+        report(l, wall_ns);
+    l->ctx->moving = true;
+    if (lbc_wait_exchange(l, y->moves) < 0 || (y->carry && lbc_carry_run(l, y->carry) < 0))
+        return -EIO;
+    l->ctx->moving = false;
+    in = y->carry ? y->carry->bytes_in : 0;
+    out = y->carry ? y->carry->bytes_out : 0;
+    wall_ns = lbx_clock_mono_ns() - wall_ns;
+    cpu_ns = lbx_clock_thread_cpu_ns() - cpu_ns;
+    s->layout = y;
+    s->next = NULL;
+    lbc_connect_end(l, before);
+    lbx_spanset_clear(&l->owned);
+    rc = lbx_spanset_add(&l->owned, new.first, new.last); /* cannot fail: there is room */
+    assert(rc == 0);
+    (void)rc;
+    release(l, old, new);
+    lbc_step_reset(l);
+    l->total.iterations_in += y->in;
+    l->total.moves_in += y->nin;
+    l->total.bytes_in += y->in * l->row_bytes + in;
+    l->iterations_out += y->out;
+    l->moves_out += y->nout;
+    l->bytes_out += y->out * l->row_bytes + out;
+    s->move_bytes = (y->in + y->out) * l->row_bytes + in + out;
+    s->move_wall_ns = wall_ns;
+    s->move_cpu_ns = cpu_ns;
+    return 0;
+}
+
+static void stop_asking(struct lb_loop *l)
+{
+    struct lbc_step *s = l->step;
+
+    s->asking = false;
+    lbc_connect_end(l, s->next);
+    s->next = NULL;
+}
+
+/* How many exchanges until the ranks should ask again. */
+static int64_t propose_interval(const struct lb_loop *l)
+{
+    const struct lbc_step *s = l->step;
+    double most = s->interval < INTERVAL_MAX ? 2 * (double)s->interval : INTERVAL_MAX;
+    int again = lbc_ctx_is_sync(l->ctx) ? 1 : ASK_AGAIN; /* there it is their report, too */
+    double k = s->step_ns > 0 ? (double)l->period_ns / again / s->step_ns : 1;
+
+    return (int64_t)(k < 1 ? 1 : k > most ? most : k);
+}
+
+/* In the synchronous mode all ranks report here, at the same step, and hear of a layout before they vote on it. */
+static void report_and_wait(struct lb_loop *l)
+{
+    if (!lbc_ctx_is_sync(l->ctx) || l->step->steps == 0)
+        return;
+    l->asks = l->total.passes;
+    report(l, lbx_clock_mono_ns());
+    lbc_sync_wait(l);
+}
+
+/* Do all ranks have the next layout?  Returns 0 or -EIO. */
+static int ask(struct lb_loop *l)
+{
+    struct lb_ctx *ctx = l->ctx;
+    struct lbc_step *s = l->step;
+    int64_t hash = s->next ? lbc_layout_hash(l, s->next) : 0;
+    const int64_t vote[] = {s->next != NULL, hash, -hash, propose_interval(l),
+                            lbc_link_is_open(&ctx->link)};
+
+    static_assert(sizeof(vote) == sizeof(s->vote), "one place for each vote");
+    memcpy(s->vote, vote, sizeof(vote));
+    if (ctx->transport->ops->least_start(ctx->transport, s->vote, sizeof(vote) / sizeof(vote[0])) <
+        0)
+        lbc_ctx_fail(ctx);
+    if (lbc_wait_for(l, NULL) < 0)
+        return -EIO;
+    s->interval = s->vote[3];
+    s->agree_at = s->exchanges + s->interval;
+    if (s->vote[0] > 0 && s->vote[1] == -s->vote[2])
+        return apply(l);
+    if (s->vote[0] > 0) { /* they were told different things: no such balancer is followed */
+        lbc_link_close(&ctx->link);
+        lbc_ctx_check_link(ctx);
+        stop_asking(l);
+    } else if (s->vote[4] == 0) {
+        stop_asking(l);
+    }
+    return 0;
+}
+
+int lb_loop_exchange(lb_loop *l)
+{
+    int64_t began_ns = lbx_clock_mono_ns(), now_ns;
+    struct lbc_step *s;
+    struct lb_ctx *ctx;
+    int rc = 0;
+
+    if (!l || !l->step)
+        return -EINVAL;
+    if (l->state != LBC_IDLE)
+        return -EBUSY;
+    s = l->step;
+    ctx = l->ctx;
+    if (!ctx)
+        return 0;
+    lbc_step_start(l);
+    l->hooks++;
+    lbc_exchange_poll(ctx, began_ns);
+    if (ctx->size > 1 && (!ctx->transport || ctx->failed))
+        return -EIO;
+    if (s->asking && s->exchanges >= s->agree_at) {
+        report_and_wait(l);
+        rc = ask(l);
+    }
+    if (rc == 0)
+        rc = lbc_wait_exchange(l, s->layout->halos);
+    s->exchanges++;
+    now_ns = lbx_clock_mono_ns();
+    s->wait_ns += now_ns - began_ns;
+    l->total.wait_ns += now_ns - began_ns;
+    if (s->ended_ns > 0) {
+        double step_ns = (double)(now_ns - s->ended_ns);
+
+        s->step_ns = s->step_ns > 0 ? (s->step_ns + step_ns) / 2 : step_ns;
+    }
+    s->ended_ns = now_ns;
+    if (rc == 0 && s->steps > 0 && now_ns >= l->report_ns && lbc_link_is_open(&ctx->link) &&
+        !(s->asking && lbc_ctx_is_sync(ctx)))
+        report(l, now_ns);
+    return rc;
+}
