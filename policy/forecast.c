@@ -2,14 +2,20 @@
 /* Forecasting the load of one host. */
 #include "policy/forecast.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "policy/forecast_predict.h"
 
 #define DAY_NS INT64_C(86400000000000)
-#define RECENT .005      /* weight of the newest error */
-#define DOUBT 2.3        /* log of how much likelier it is that the blend is best: ten times */
+#define RECENT .005 /* weight of the newest error */
+#define DOUBT 2.3   /* log of how much likelier it is that the usual one is best: ten times */
+#define MIX_JUDGED \
+    6 /* lengths of a forecast before the mix has learned enough to be the usual one; the blend is until then */
+#define PRIOR \
+    8.f /* the mix trusts the blend and the analogue so much more than the others at first */
+#define REMEMBER 6       /* moments in the length of a forecast */
 #define STAY .2          /* the same for who answers already */
 #define JUDGED_LEAST 3   /* samples that must have come of what was said */
 #define DAY_WEIGHT .3    /* of the newest day */
@@ -28,7 +34,7 @@ static const struct {
     {"last", 1},     {"mean 3", 3},      {"mean 6", 6},   {"mean 12", 12},   {"mean 30", 30},
     {"mean 90", 90}, {"median 3", 3},    {"median 7", 7}, {"median 15", 15}, {"median 31", 31},
     {"exp 0.1", 0},  {"exp 0.25", 0},    {"exp 0.5", 0},  {"level", 0},      {"ar 1", 0},
-    {"ar 4", 0},     {"time of day", 0}, {"blend", 0}};
+    {"ar 4", 0},     {"time of day", 0}, {"analogue", 0}, {"blend", 0},      {"mix", 0}};
 
 static const float smoothing[3] = {.1f, .25f, .5f};
 
@@ -37,8 +43,18 @@ const char *lbp_predictor_name(enum lbp_predictor p)
     return (unsigned)p < LBP_PREDICTORS ? predictor[p].name : "";
 }
 
+static void begin_mix(struct lbp_forecast *f)
+{
+    float prior[LBP_P_MIX];
+
+    for (int p = 0; p < LBP_P_MIX; p++)
+        prior[p] = p == LBP_P_ANALOGUE || p == LBP_P_BLEND ? PRIOR : 1;
+    lbp_mix_init(&f->mix, prior, LBP_P_MIX, f->ahead);
+}
+
 void lbp_forecast_init(struct lbp_forecast *f, unsigned ahead, double least_change)
 {
+    static_assert(LBP_P_MIX <= LBP_MIX_EXPERTS, "the mix is of all others");
     memset(f, 0, sizeof(*f));
     f->ahead = ahead < 1 ? 1 : ahead > LBP_FORECAST_AHEAD ? LBP_FORECAST_AHEAD : ahead;
     f->least_change = least_change;
@@ -46,6 +62,7 @@ void lbp_forecast_init(struct lbp_forecast *f, unsigned ahead, double least_chan
     f->best = LBP_P_BLEND;
     for (int i = 0; i < LBP_FORECAST_SLOTS; i++)
         f->day[i] = NAN;
+    begin_mix(f);
 }
 
 void lbp_forecast_set_day(struct lbp_forecast *f, int slot, double value)
@@ -63,13 +80,15 @@ static int slot_of(int64_t at_ns)
 
 /*
  * The one with the least recent error answers, as far as errors tell: forecasts that overlap are one, so that n samples are n /
- * ahead pieces of evidence, and what seems best by few of them mostly is so by chance.  Hence the blend answers until another one
- * is better by more than chance (the posterior of experts, with a prior; errors in units of their mean).
+ * ahead pieces of evidence, and what seems best by few of them mostly is so by chance.  Hence the mix (the blend, as long as the mix
+ * has learned little) answers until another one is better by more than chance (the posterior of experts, with a prior; errors in
+ * units of their mean).
  */
 static enum lbp_predictor choose(const struct lbp_forecast *f, uint32_t judged)
 {
     double evidence = fmin(judged, 1 / RECENT) / f->ahead, mean = 0, least = 0;
-    int best = LBP_P_BLEND, n = 0;
+    int usual = judged < MIX_JUDGED * f->ahead ? LBP_P_BLEND : LBP_P_MIX, best = usual, n = 0;
+    bool any = false;
 
     for (int p = 0; p < LBP_PREDICTORS; p++)
         if (f->judged[p] > 0) {
@@ -82,12 +101,13 @@ static enum lbp_predictor choose(const struct lbp_forecast *f, uint32_t judged)
 
         if (f->judged[p] == 0 || (p == LBP_P_DAY && f->judged[p] < DAY_JUDGED))
             continue;
-        score += p == LBP_P_BLEND ? 0 : DOUBT;
+        score += p == usual ? 0 : DOUBT;
         score -= p == (int)f->best ? STAY : 0;
-        if (p == LBP_P_BLEND || score < least) {
+        if (!any || score < least) {
             least = score;
             best = p;
         }
+        any = true;
     }
     return (enum lbp_predictor)best;
 }
@@ -97,12 +117,12 @@ static void judge(struct lbp_forecast *f)
 {
     unsigned span =
         f->nsaid; /* at first the time that has come is shorter than what was spoken of */
-    const float *said;
+    unsigned oldest = span < f->ahead ? 0 : (f->newest + 1) % f->ahead;
+    const float *said = f->said[oldest];
     float mean = 0;
 
     if (span < JUDGED_LEAST && span < f->ahead)
         return;
-    said = f->said[span < f->ahead ? 0 : (f->newest + 1) % f->ahead];
     for (unsigned i = 1; i <= span; i++)
         mean += f->ring[(f->head + LBP_FORECAST_RING - i) % LBP_FORECAST_RING] / (float)span;
     for (int p = 0; p < LBP_PREDICTORS; p++) {
@@ -113,6 +133,13 @@ static void judge(struct lbp_forecast *f)
         f->judged[p]++;
         weight = fmaxf(RECENT, 1.f / (float)f->judged[p]);
         f->error[p] += weight * (fabsf(mean - said[p]) - f->error[p]);
+    }
+    if (span == f->ahead) {
+        unsigned every = f->ahead > REMEMBER ? f->ahead / REMEMBER : 1;
+
+        lbp_mix_learn(&f->mix, said, said[LBP_P_MIX], mean);
+        if (f->samples % every == 0)
+            lbp_analogue_remember(&f->analogue, &f->then[oldest], mean);
     }
     f->best = choose(f, f->judged[LBP_P_BLEND]);
 }
@@ -216,6 +243,10 @@ static void predict(struct lbp_forecast *f)
     said[LBP_P_AR_4] = (float)fmin(fmax(0, lbp_predict_ar(v, n, 4, f->ahead)), (double)most);
     said[LBP_P_DAY] = f->day[f->day_slot];
     said[LBP_P_BLEND] = blend(said);
+    f->then[f->newest] = f->moment;
+    if (!lbp_analogue_ask(&f->analogue, &f->moment, &said[LBP_P_ANALOGUE]))
+        said[LBP_P_ANALOGUE] = said[LBP_P_BLEND];
+    said[LBP_P_MIX] = lbp_mix_say(&f->mix, said);
 }
 
 void lbp_forecast_add(struct lbp_forecast *f, int64_t at_ns, double value)
@@ -224,10 +255,12 @@ void lbp_forecast_add(struct lbp_forecast *f, int64_t at_ns, double value)
         return;
     if (f->samples > 0 &&
         at_ns - f->at_ns > LBP_FORECAST_GAP_NS) /* who erred how much still counts */
-        f->n = f->nlevel = f->nsaid = 0;
+        f->n = f->nlevel = f->nsaid = f->seen = 0;
     for (int i = 0; i < 3; i++)
         f->smooth[i] =
             f->n == 0 ? (float)value : f->smooth[i] + smoothing[i] * ((float)value - f->smooth[i]);
+    lbp_moment_add(&f->moment, f->seen, f->ahead, (float)value);
+    f->seen += f->seen < UINT32_MAX;
     f->ring[f->head] = (float)value;
     f->head = (f->head + 1) % LBP_FORECAST_RING;
     f->n += f->n < LBP_FORECAST_RING;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Forecasting the load of one host: many simple predictors run side by side over the same samples, and the one that has lately
- * erred least answers, with its error.  One of them is a blend of what is now, of late, and usual; since what seems best by few
- * samples mostly is so by chance, it answers until another one is better by more than that.  What is forecast is the mean over the
- * time to come, a minute: a job lives that long and longer, and the next moment alone is of no use to it.  From the same samples:
- * how long the load can be expected to stay as it is.  Pure; a fixed size, no allocation.
+ * erred least answers, with its error.  One of them is a mix of all others by weights that are learned; since what seems best by
+ * few samples mostly is so by chance, it answers until another one is better by more than that.  What is forecast is the mean over
+ * the time to come, a minute: a job lives that long and longer, and the next moment alone is of no use to it.  From the same
+ * samples: how long the load can be expected to stay as it is.  Pure; a fixed size, no allocation.
  * Source: ALGORITHMS.md, seed 004 ("past it"); the manner is that of Wolski's Network Weather Service (1998); who answers, by
- * experts' posterior with a prior, after Vovk and Littlestone & Warmuth.
+ * experts' posterior with a prior, after Vovk and Littlestone & Warmuth.  docs/internals/forecast.md says what each part brings.
  */
 #ifndef LBP_FORECAST_H
 #define LBP_FORECAST_H
@@ -14,6 +14,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "policy/forecast_analogue.h"
+#include "policy/forecast_mix.h"
 
 #define LBP_FORECAST_RING 90  /* samples remembered */
 #define LBP_FORECAST_AHEAD 30 /* samples that a forecast is for, at most */
@@ -36,8 +39,10 @@ enum lbp_predictor {
     LBP_P_LEVEL, /* mean since the load last changed */
     LBP_P_AR_1,  /* autoregressive */
     LBP_P_AR_4,
-    LBP_P_DAY,   /* the mean of this time of the day on the days before */
-    LBP_P_BLEND, /* of last, exp 0.25, ar 1 and mean 90, by fixed weights */
+    LBP_P_DAY,      /* the mean of this time of the day on the days before */
+    LBP_P_ANALOGUE, /* what came after moments like this one */
+    LBP_P_BLEND,    /* of last, exp 0.25, ar 1 and mean 90, by fixed weights */
+    LBP_P_MIX,      /* of all those before, by weights that are learned */
     LBP_PREDICTORS
 };
 
@@ -58,6 +63,12 @@ struct lbp_forecast {
     float error[LBP_PREDICTORS];                    /* recent mean absolute */
     uint32_t judged[LBP_PREDICTORS];
     enum lbp_predictor best;
+
+    struct lbp_moment moment;                   /* now */
+    uint32_t seen;                              /* samples in it */
+    struct lbp_moment then[LBP_FORECAST_AHEAD]; /* beside `said` */
+    struct lbp_analogue analogue;
+    struct lbp_mix mix;
 
     float smooth[3];
     double level, spread; /* since the load changed; mean, and mean distance from it */

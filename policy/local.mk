@@ -10,7 +10,8 @@ libpolicy_la_SOURCES = \
 	policy/efficiency.c policy/efficiency.h \
 	policy/filter.c policy/filter.h \
 	policy/firsts.c policy/firsts.h \
-	policy/forecast.c policy/forecast.h policy/forecast_predict.c policy/forecast_predict.h \
+	policy/forecast.c policy/forecast.h policy/forecast_analogue.c policy/forecast_analogue.h \
+	policy/forecast_mix.c policy/forecast_mix.h policy/forecast_predict.c policy/forecast_predict.h \
 	policy/grain.c policy/grain.h \
 	policy/index.c policy/index.h \
 	policy/liu.c \

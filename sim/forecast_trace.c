@@ -53,7 +53,7 @@ static void print(const char *path, const struct sim_load *t, const struct score
     int best = 0, usual = 0;
 
     for (int p = 0; p < LBP_PREDICTORS; p++) {
-        if (p != LBP_P_BLEND) /* it is none */
+        if (p != LBP_P_BLEND && p != LBP_P_MIX) /* they are made of single ones */
             best = s->single[p] < s->single[best] ? p : best;
         usual = s->answered[p] > s->answered[usual] ? p : usual;
     }
