@@ -14,10 +14,14 @@
 #define STARTS_NS \
     (5 * LBX_NS_PER_S) /* a job that is to come has its CPUs by then, or waits for others */
 #define LEAST_TASKS .01
+#define FAR_NS (60 * LBX_NS_PER_S) /* of another host: its end may have been lost */
 
 struct lbd_claimant {
+    char origin[LBW_LOCAL_HOST_MAX]; /* another host; "": this one */
+    uint64_t number;                 /* the origin's */
+    bool told;                       /* to others */
     uid_t uid;
-    pid_t pid;
+    pid_t pid;        /* 0: of another host */
     uint64_t started; /* of the process, so that its number may be used again */
     uint32_t jobid;
     uint64_t generation;
@@ -38,8 +42,17 @@ void lbd_claims_fini(struct lbd_claims *c)
 
 static void forget(struct lbd_claims *c, size_t i)
 {
-    free(c->claimant[i].claim);
+    struct lbd_claimant gone = c->claimant[i];
+
     c->claimant[i] = c->claimant[--c->n];
+    free(gone.claim);
+    if (gone.told && c->tell)
+        (void)c->tell(c->data, gone.uid, gone.generation, NULL);
+}
+
+static bool has_ended(const struct lbd_claimant *a, int64_t now_ns)
+{
+    return a->pid == 0 ? now_ns - a->at_ns > FAR_NS : lbd_steps_started(a->pid) != a->started;
 }
 
 /* Those that have ended, and the one who asks anew. */
@@ -50,7 +63,7 @@ static void sweep(struct lbd_claims *c, pid_t pid, int64_t now_ns)
     for (size_t i = c->n; i > 0; i--) {
         const struct lbd_claimant *a = &c->claimant[i - 1];
 
-        if (a->pid == pid || (all && lbd_steps_started(a->pid) != a->started))
+        if ((pid != 0 && a->pid == pid) || (all && has_ended(a, now_ns)))
             forget(c, i - 1);
     }
     if (all)
@@ -118,16 +131,18 @@ static void sum_up(const struct lbd_claims *c, uid_t uid, uint32_t jobid, int64_
     }
 }
 
-static int reserve(struct lbd_claims *c, uid_t uid, size_t nclaim)
+/* A place for one more, of a user of this host or (far) of another host. */
+static int reserve(struct lbd_claims *c, bool far, uid_t uid, size_t nclaim)
 {
-    size_t own = 0, size = c->size ? 2 * c->size : 8;
+    size_t own = 0, most = far ? LBD_CLAIMS_FAR_MAX : LBD_CLAIMS_EACH_MAX,
+           size = c->size ? 2 * c->size : 8;
     struct lbd_claimant *claimant;
 
     for (size_t i = 0; i < c->n; i++) {
-        own += c->claimant[i].uid == uid;
+        own += (c->claimant[i].pid == 0) == far && (far || c->claimant[i].uid == uid);
         nclaim += c->claimant[i].n;
     }
-    if (c->n == LBD_CLAIMS_MAX || own == LBD_CLAIMS_EACH_MAX || nclaim > LBD_CLAIMS_HOSTS_MAX)
+    if (c->n == LBD_CLAIMS_MAX || own >= most || nclaim > LBD_CLAIMS_HOSTS_MAX)
         return -ENOSPC;
     if (c->n < c->size)
         return 0;
@@ -139,11 +154,28 @@ static int reserve(struct lbd_claims *c, uid_t uid, size_t nclaim)
     return 0;
 }
 
+/* Copies the claims; there must be a place. */
+static struct lbd_claimant *add_claimant(struct lbd_claims *c,
+                                         const struct lbw_local_claims *claims, int64_t now_ns)
+{
+    struct lbw_local_claim *claim = malloc(claims->n * sizeof(*claim));
+
+    if (!claim)
+        return NULL;
+    memcpy(claim, claims->claim, claims->n * sizeof(*claim));
+    c->claimant[c->n] = (struct lbd_claimant){.jobid = claims->jobid,
+                                              .generation = ++c->generation,
+                                              .at_ns = now_ns,
+                                              .n = claims->n,
+                                              .claim = claim};
+    return &c->claimant[c->n++];
+}
+
 int lbd_claims_take(struct lbd_claims *c, uid_t uid, pid_t pid, const struct lbw_local_claims *want,
                     int64_t half_life_ns, int64_t now_ns, struct lbw_local_claims *ret)
 {
     uint64_t started = lbd_steps_started(pid);
-    struct lbw_local_claim *claim;
+    struct lbd_claimant *a;
     int rc;
 
     sweep(c, pid, now_ns);
@@ -154,20 +186,59 @@ int lbd_claims_take(struct lbd_claims *c, uid_t uid, pid_t pid, const struct lbw
         }
     if (want->n == 0 || started == 0) /* it has ended already, or its end could not be seen */
         return 0;
-    rc = reserve(c, uid, want->n);
+    rc = reserve(c, false, uid, want->n);
     if (rc < 0)
         return rc;
-    claim = malloc(want->n * sizeof(*claim));
-    if (!claim)
+    a = add_claimant(c, want, now_ns);
+    if (!a)
         return -ENOMEM;
-    memcpy(claim, want->claim, want->n * sizeof(*claim));
-    c->claimant[c->n++] = (struct lbd_claimant){.uid = uid,
-                                                .pid = pid,
-                                                .started = started,
-                                                .jobid = want->jobid,
-                                                .generation = ++c->generation,
-                                                .at_ns = now_ns,
-                                                .n = want->n,
-                                                .claim = claim};
+    a->uid = uid;
+    a->pid = pid;
+    a->started = started;
+    a->told = c->tell && c->tell(c->data, uid, a->generation, want);
     return 0;
+}
+
+static bool is_of(const struct lbd_claimant *a, const struct lbw_node_claims *far)
+{
+    return a->number == far->claims.generation && strcmp(a->origin, far->origin) == 0;
+}
+
+void lbd_claims_hear(struct lbd_claims *c, const struct lbw_node_claims *far, int64_t now_ns)
+{
+    struct lbd_claimant *a;
+
+    for (size_t i = c->n; i > 0; i--)
+        if (c->claimant[i - 1].pid == 0 &&
+            (has_ended(&c->claimant[i - 1], now_ns) || is_of(&c->claimant[i - 1], far)))
+            forget(c, i - 1);
+    if (far->claims.n == 0)
+        return;
+    if (reserve(c, true, far->uid, far->claims.n) < 0)
+        return;
+    a = add_claimant(c, &far->claims, now_ns);
+    if (!a)
+        return;
+    memcpy(a->origin, far->origin, sizeof(a->origin));
+    a->number = far->claims.generation;
+    a->uid = far->uid;
+}
+
+int64_t lbd_claims_sweep(struct lbd_claims *c, int64_t now_ns)
+{
+    int64_t youngest_ns = INT64_MAX;
+
+    sweep(c, 0, now_ns);
+    for (size_t i = 0; i < c->n; i++)
+        if (c->claimant[i].told && now_ns - c->claimant[i].at_ns < youngest_ns)
+            youngest_ns = now_ns - c->claimant[i].at_ns;
+    return youngest_ns;
+}
+
+void lbd_claims_count(const struct lbd_claims *c, size_t *ret_here, size_t *ret_far)
+{
+    *ret_far = 0;
+    for (size_t i = 0; i < c->n; i++)
+        *ret_far += c->claimant[i].pid == 0;
+    *ret_here = c->n - *ret_far;
 }

@@ -265,6 +265,7 @@ static json_t *make_controller(const struct lbd_controller *c)
 static json_t *make_status(const struct lbd_view *v)
 {
     struct lbd_local_stats s;
+    size_t here, far;
     json_t *o =
         json_pack("{ss ss si sf}", "version", PACKAGE_VERSION, "host", v->options->host, "pid",
                   (int)getpid(), "up_s", to_s(lbx_clock_wall_ns() - v->started_wall_ns));
@@ -277,6 +278,9 @@ static json_t *make_status(const struct lbd_view *v)
     json_object_set_new(o, "policy_conf",
                         json_pack("{ss sI}", "path", v->options->config, "reload_failures",
                                   (json_int_t)v->reload_failures));
+    lbd_spread_count(v->spread, &here, &far);
+    json_object_set_new(
+        o, "claims", json_pack("{sI sI}", "here", (json_int_t)here, "elsewhere", (json_int_t)far));
     if (v->node)
         json_object_set_new(o, "node", make_node(v->node));
     if (v->uplink)

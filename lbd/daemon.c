@@ -36,6 +36,7 @@ struct lbd {
     struct lbd_slurmnodes *slurm;
     struct lbd_ranking ranking;
     struct lbd_local_server *server;
+    struct lbd_spread *spread;
     struct lbd_serve *serve; /* NULL: nothing is served */
     uint32_t
         self; /* this host's number at the controller in this process; UINT32_MAX: not joined */
@@ -59,6 +60,7 @@ static struct lbd_view view_of(const struct lbd *d)
                              .slurm = d->slurm,
                              .ranking = &d->ranking,
                              .server = d->server,
+                             .spread = d->spread,
                              .started_wall_ns = d->started_wall_ns,
                              .reload_failures = d->reload.failures,
                              .jobs = d->jobs,
@@ -253,6 +255,7 @@ static void stop(struct lbd *d)
     lbd_reload_stop(&d->reload);
     if (d->server)
         lbd_local_server_stop(d->server);
+    lbd_spread_stop(d->spread);
     if (d->node)
         lbd_node_stop(d->node);
     if (d->uplink)
@@ -382,7 +385,10 @@ static int start(struct lbd *d, struct lbx_error *err)
     (void)mkdir(o->state, 0751); /* what cannot be kept there is told where it matters */
     if (rc == 0)
         rc = start_roles(d, err);
+    if (rc == 0)
+        rc = lbd_spread_create(&d->loop, o->host, d->uplink, d->controller, &d->spread);
     sources.node = d->node;
+    sources.spread = d->spread;
     if (rc == 0)
         d->serve = d->reload.serve = lbd_serve_create(&d->loop, o, expose, d);
     if (rc == 0)
@@ -420,6 +426,7 @@ int lbd_daemon_run(const struct lbd_options *options, struct lbx_error *err)
     }
     uv_run(&d.loop, UV_RUN_DEFAULT);
     lbd_local_server_destroy(d.server);
+    lbd_spread_destroy(d.spread);
     lbd_node_destroy(d.node);
     lbd_uplink_destroy(d.uplink);
     lbd_controller_destroy(d.controller);

@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "config.h"
+#include "lbd/node/backlog.h"
 #include "lbd/node/kernel.h"
 
 static void set(struct lbd_metrics *m, enum lbd_metric metric, double value)
@@ -132,7 +133,7 @@ static void expose_uplink(struct lbd_metrics *m, const struct lbd_uplink *uplink
     set(m, LBD_M_UPLINK_CONNECTED, s.connected);
     set(m, LBD_M_UPLINK_FAILURES_TOTAL, (double)s.failures);
     set(m, LBD_M_UPLINK_PENDING_REPORTS, s.pending);
-    set(m, LBD_M_UPLINK_PENDING_REPORTS_MAX, LBD_UPLINK_RING);
+    set(m, LBD_M_UPLINK_PENDING_REPORTS_MAX, LBD_BACKLOG_MAX);
     set(m, LBD_M_UPLINK_DROPPED_REPORTS_TOTAL, (double)s.dropped);
 }
 

@@ -22,6 +22,7 @@ liblbd_la_SOURCES = \
 	lbd/retention.c lbd/retention.h \
 	lbd/ranking.c lbd/ranking.h \
 	lbd/rules.c lbd/rules.h \
+	lbd/spread.c lbd/spread.h \
 	lbd/steer.c lbd/steer.h \
 	lbd/serve.c lbd/serve.h \
 	lbd/targets.c lbd/targets.h \
@@ -54,6 +55,7 @@ liblbd_la_SOURCES = \
 	lbd/metrics/metrics.c lbd/metrics/metrics.h \
 	lbd/metrics/users.c lbd/metrics/users.h \
 	lbd/metrics/webconf.c lbd/metrics/webconf.h \
+	lbd/node/backlog.c lbd/node/backlog.h \
 	lbd/node/bench.c lbd/node/bench.h \
 	lbd/node/health.c lbd/node/health.h \
 	lbd/node/idle.c lbd/node/idle.h \

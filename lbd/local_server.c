@@ -12,7 +12,6 @@
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "lbd/claims.h"
 #include "common/sock.h"
 #include "lbd/conn.h"
 #include "lbd/guard.h"
@@ -43,7 +42,6 @@ struct lbd_local_server {
     struct lbd_guard guard;
     struct lbd_local_stats stats;
     struct client *clients;
-    struct lbd_claims claims;
     struct lbw_local_msg msg; /* one for all: it is large */
     struct lbx_buf body;
     uint64_t next_request;
@@ -168,13 +166,12 @@ static int take_claim(struct client *c)
 {
     struct lbd_local_server *s = c->server;
     struct lbw_local_claims *want = malloc(sizeof(*want));
-    int rc = -ENOMEM;
+    int rc = s->sources.spread ? -ENOMEM : -ENOTSUP;
 
-    if (want) {
+    if (want && s->sources.spread) {
         memcpy(want, &s->msg.u.claims, sizeof(*want));
-        rc = lbd_claims_take(&s->claims, c->peer.uid, c->peer.pid, want,
-                             s->sources.load_interval_ns(s->sources.data), lbx_clock_mono_ns(),
-                             &s->msg.u.claims);
+        rc = lbd_spread_take(s->sources.spread, c->peer.uid, c->peer.pid, want,
+                             s->sources.load_interval_ns(s->sources.data), &s->msg.u.claims);
     }
     free(want);
     if (rc < 0)
@@ -447,7 +444,6 @@ void lbd_local_server_destroy(struct lbd_local_server *s)
     if (!s)
         return;
     lbx_buf_fini(&s->body);
-    lbd_claims_fini(&s->claims);
     free(s);
 }
 

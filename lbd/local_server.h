@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "lbd/node/node.h"
 #include "lbd/ranking.h"
+#include "lbd/spread.h"
 
 struct lbd_peer {
     uid_t uid;
@@ -21,6 +22,7 @@ struct lbd_peer {
 struct lbd_local_sources {
     struct lbd_node *node; /* NULL without the role */
     const struct lbd_ranking *ranking;
+    struct lbd_spread *spread; /* NULL: no claims are taken */
     /* Whether the uid may give commands (root and our own may always). */
     bool (*may_command)(void *data, uid_t uid);
     /*

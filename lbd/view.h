@@ -15,6 +15,7 @@
 #include "lbd/node/uplink.h"
 #include "lbd/options.h"
 #include "lbd/ranking.h"
+#include "lbd/spread.h"
 
 /* What commands may have done to the whole. */
 struct lbd_hands {
@@ -33,6 +34,7 @@ struct lbd_view {
     const struct lbd_slurmnodes *slurm;
     const struct lbd_ranking *ranking;
     struct lbd_local_server *server;
+    const struct lbd_spread *spread;
     int64_t started_wall_ns;
     uint64_t reload_failures;
     const struct lbd_jobs *jobs;

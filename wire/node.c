@@ -7,12 +7,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "wire/claims.h"
 #include "wire/flat.h"
 #include "wire/hosts.h"
 
 #define REPORT_FIELDS (29 + 3 * LBW_NODE_KERNELS)
 #define PROOF_TYPE 1
 #define PROOF_FIELDS 8
+#define CLAIMS_FIELDS 7 /* and those of each */
 
 static bool is_within(double v, double least, double most)
 {
@@ -116,6 +118,22 @@ static void read_report(struct lbw_reader *rd, struct lbw_node_report *r)
     lbw_read_str(rd, r->model, sizeof(r->model));
 }
 
+static void write_claims(struct lbw_writer *w, const struct lbw_node_claims *c)
+{
+    lbw_write_str(w, c->origin);
+    lbw_write_u64(w, c->uid);
+    lbw_claims_write(w, &c->claims);
+}
+
+static void read_claims(struct lbw_reader *r, struct lbw_node_claims *c)
+{
+    lbw_read_str(r, c->origin, sizeof(c->origin));
+    c->uid = (uint32_t)lbw_read_u64(r, UINT32_MAX);
+    lbw_claims_read(r, &c->claims);
+    if (!r->bad && !lbw_host_name_valid(c->origin))
+        r->bad = true;
+}
+
 /* Fields of a message, 0 when it cannot be told. */
 static size_t check_message(const struct lbw_node_msg *msg)
 {
@@ -131,6 +149,12 @@ static size_t check_message(const struct lbw_node_msg *msg)
         return lbw_job_valid(&msg->u.job) ? 2 + lbw_job_fields(&msg->u.job) : 0;
     case LBW_N_DECISIONS:
         return memchr(msg->u.decisions.text, 0, sizeof(msg->u.decisions.text)) ? 6 : 0;
+    case LBW_N_CLAIMS:
+        return memchr(msg->u.claims.origin, 0, sizeof(msg->u.claims.origin)) &&
+                       lbw_host_name_valid(msg->u.claims.origin) &&
+                       lbw_claims_valid(&msg->u.claims.claims)
+                   ? CLAIMS_FIELDS + lbw_claims_fields(&msg->u.claims.claims)
+                   : 0;
     case LBW_N_RANK:
         return lbw_hosts_valid(&msg->u.hosts) ? 2 + lbw_hosts_fields(&msg->u.hosts) : 0;
     }
@@ -163,6 +187,9 @@ int lbw_node_encode(const struct lbw_node_msg *msg, struct lbx_buf *out)
         lbw_write_u64(&w, msg->u.decisions.stepid);
         lbw_write_u64(&w, msg->u.decisions.uid);
         lbw_write_str(&w, msg->u.decisions.text);
+        break;
+    case LBW_N_CLAIMS:
+        write_claims(&w, &msg->u.claims);
         break;
     case LBW_N_ACK:
         lbw_write_u64(&w, msg->u.acked_seq);
@@ -200,6 +227,9 @@ int lbw_node_decode(const uint8_t *body, size_t n, struct lbw_node_msg *ret_msg)
         ret_msg->u.decisions.stepid = (uint32_t)lbw_read_u64(&r, UINT32_MAX);
         ret_msg->u.decisions.uid = (uint32_t)lbw_read_u64(&r, UINT32_MAX);
         lbw_read_str(&r, ret_msg->u.decisions.text, sizeof(ret_msg->u.decisions.text));
+        break;
+    case LBW_N_CLAIMS:
+        read_claims(&r, &ret_msg->u.claims);
         break;
     case LBW_N_ACK:
         ret_msg->u.acked_seq = lbw_read_u64(&r, UINT64_MAX);

@@ -6,6 +6,7 @@
  *   both: the proof of common/auth.h with the session key, bound to the nonce
  *   node -> controller: REPORT, JOB ...        keyed frames from here on
  *   controller -> node: ACK ..., RANK ...
+ *   either way: CLAIMS ...
  * Flat messages (wire/flat.h): first field the protocol version, then the type, then the fields in the order given here.
  */
 #ifndef LBW_NODE_H
@@ -19,7 +20,7 @@
 #include "wire/job.h"
 #include "wire/local.h"
 
-#define LBW_NODE_VERSION 2
+#define LBW_NODE_VERSION 3
 #define LBW_NODE_NONCE_BYTES 32
 #define LBW_NODE_CREDENTIAL_MAX 4096 /* bytes with the NUL */
 #define LBW_NODE_BOOT_MAX 40         /* a boot id with the NUL */
@@ -33,6 +34,7 @@ enum lbw_node_type {
     LBW_N_REPORT,
     LBW_N_JOB = 8,
     LBW_N_DECISIONS = 16,
+    LBW_N_CLAIMS,
     LBW_N_ACK = 32,
     LBW_N_RANK,
 };
@@ -72,6 +74,17 @@ struct lbw_node_decisions {
     char text[LBW_LOCAL_TEXT_MAX + 1];
 };
 
+/*
+ * Where tasks have been sent that a load does not show yet: a node's lbd tells the controller's of its own sruns, and that passes it
+ * on to the others.  claims.generation names it among those of its origin; without any host it has ended.  Lost when the
+ * connection is.
+ */
+struct lbw_node_claims {
+    char origin[LBW_LOCAL_HOST_MAX]; /* whose sruns; what a node says there does not count */
+    uint32_t uid;
+    struct lbw_local_claims claims;
+};
+
 struct lbw_node_msg {
     enum lbw_node_type type;
     union {
@@ -80,6 +93,7 @@ struct lbw_node_msg {
         struct lbw_node_report report;            /* REPORT */
         struct lbw_job job;                       /* JOB */
         struct lbw_node_decisions decisions;      /* DECISIONS */
+        struct lbw_node_claims claims;            /* CLAIMS */
         uint64_t acked_seq;                       /* ACK: all up to this one are on disk */
         struct lbw_local_hosts hosts;             /* RANK */
     } u;

@@ -41,6 +41,8 @@ struct lbd_controller {
     struct lbd_finished finished;
     struct lbd_running running;
     struct lbd_decisions *decisions; /* borrowed; NULL: none are kept */
+    void (*hear)(void *data, const struct lbw_node_claims *claims);
+    void *hear_data;
     bool stopped;
 };
 
@@ -366,6 +368,27 @@ void lbd_controller_decisions(struct lbd_controller *c, const struct lbw_node_de
     if (c->decisions && lbd_decisions_take(c->decisions, m->uid, m->jobid, m->stepid, m->text,
                                            lbx_clock_mono_ns(), &err) < 0)
         lbx_log(LBX_LOG_DEBUG, "job %u.%u: %s", m->jobid, m->stepid, err.text);
+}
+
+void lbd_controller_on_claims(struct lbd_controller *c,
+                              void (*hear)(void *data, const struct lbw_node_claims *claims),
+                              void *data)
+{
+    c->hear = hear;
+    c->hear_data = data;
+}
+
+void lbd_controller_claims(struct lbd_controller *c, const struct lbw_node_claims *claims)
+{
+    if (!c->stopped)
+        lbd_sessions_pass_on(c->sessions, claims);
+}
+
+void lbd_controller_heard(struct lbd_controller *c, const struct lbw_node_claims *claims)
+{
+    lbd_controller_claims(c, claims);
+    if (c->hear)
+        c->hear(c->hear_data, claims);
 }
 
 uint64_t lbd_controller_job(struct lbd_controller *c, uint32_t index, const struct lbw_job *job)

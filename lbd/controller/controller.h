@@ -88,6 +88,17 @@ uint64_t lbd_controller_job(struct lbd_controller *c, uint32_t index, const stru
 void lbd_controller_keep(struct lbd_controller *c, struct lbd_decisions *decisions);
 void lbd_controller_decisions(struct lbd_controller *c, const struct lbw_node_decisions *m);
 
+/*
+ * Claims: of other hosts, where they go to (hear); and of an origin, to be passed on to the other nodes.
+ */
+void lbd_controller_on_claims(struct lbd_controller *c,
+                              void (*hear)(void *data, const struct lbw_node_claims *claims),
+                              void *data);
+void lbd_controller_claims(struct lbd_controller *c, const struct lbw_node_claims *claims);
+
+/* A node has told some: both. */
+void lbd_controller_heard(struct lbd_controller *c, const struct lbw_node_claims *claims);
+
 /* The jobs that run, and what has become of the others; borrowed. */
 const struct lbd_running *lbd_controller_running(struct lbd_controller *c);
 const struct lbd_finished *lbd_controller_finished(const struct lbd_controller *c);

@@ -37,6 +37,7 @@ struct session {
     char name[LBW_LOCAL_HOST_MAX];
     uint32_t host;           /* of the controller */
     bool rank_due;           /* a ranking is to be sent */
+    bool places;             /* sruns there have claimed something */
     struct waiting *waiting; /* [nwaiting], of waiting_size; oldest first */
     unsigned nwaiting, waiting_size;
 };

@@ -9,7 +9,9 @@
 
 #define WAITING_MAX 512 /* messages of one node that are not on disk yet */
 #define SPREAD_MS 100   /* between two handfuls of nodes that are sent the ranking */
-#define SPREAD_LEAST 8  /* so many at once, at least */
+#define FEW_NODES 64    /* each of them is told of all claims */
+#define UNREAD_BYTES ((size_t)64 << 10)
+#define SPREAD_LEAST 8 /* so many at once, at least */
 
 int lbd_session_send(struct session *s)
 {
@@ -69,9 +71,39 @@ int lbd_session_take(struct session *s)
     case LBW_N_DECISIONS:
         lbd_controller_decisions(s->all->controller, &s->all->msg.u.decisions);
         return 0;
+    case LBW_N_CLAIMS:
+        s->places = true;
+        memcpy(s->all->msg.u.claims.origin, s->name, sizeof(s->name));
+        lbd_controller_heard(s->all->controller, &s->all->msg.u.claims);
+        return 0;
     default:
         return -EPROTO;
     }
+}
+
+static bool is_told_claims(const struct session *s, const char *origin)
+{
+    const struct lbd_sessions *all = s->all;
+    size_t n;
+
+    if (s->state != READY || s->conn.closing || strcmp(s->name, origin) == 0 ||
+        lbx_buf_len(&s->conn.out) > UNREAD_BYTES)
+        return false;
+    return all->guard.connections <= FEW_NODES || s->places ||
+           lbd_controller_hosts(all->controller, &n)[s->host].slurm == LBD_SLURM_ABSENT;
+}
+
+void lbd_sessions_pass_on(struct lbd_sessions *all, const struct lbw_node_claims *claims)
+{
+    all->msg.type = LBW_N_CLAIMS;
+    if (claims != &all->msg.u.claims)
+        all->msg.u.claims = *claims;
+    lbx_buf_consume(&all->body, lbx_buf_len(&all->body));
+    if (lbw_node_encode(&all->msg, &all->body) < 0)
+        return;
+    for (struct session *s = all->list; s; s = s->next)
+        if (is_told_claims(s, claims->origin))
+            (void)lbd_conn_send(&s->conn, lbx_buf_data(&all->body), lbx_buf_len(&all->body));
 }
 
 void lbd_sessions_acknowledge(struct lbd_sessions *all, uint64_t committed)

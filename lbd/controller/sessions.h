@@ -27,6 +27,12 @@ void lbd_sessions_set(struct lbd_sessions *s, bool verify_address);
 void lbd_sessions_send_ranking(struct lbd_sessions *s, const struct lbd_ranking *ranking,
                                int64_t within_ns);
 
+/*
+ * Tell claims to the other nodes at once: to all while they are few, then to those where sruns may be.  Who does not read is passed
+ * over.
+ */
+void lbd_sessions_pass_on(struct lbd_sessions *s, const struct lbw_node_claims *claims);
+
 /* Acknowledge what is on disk up to this ticket. */
 void lbd_sessions_acknowledge(struct lbd_sessions *s, uint64_t committed);
 

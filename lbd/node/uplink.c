@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "lbd/conn.h"
 #include "lbd/jitter.h"
+#include "lbd/node/backlog.h"
 #include "lbd/node/dial.h"
 
 #define RETRY_LEAST_NS LBX_NS_PER_S
@@ -21,13 +22,6 @@
 #define SILENT_NS (90 * LBX_NS_PER_S) /* no ranking and no acknowledgement: the controller hangs */
 #define OUT_BYTES ((size_t)1 << 20)
 
-struct kept {
-    uint64_t seq;
-    int64_t at_ns;
-    struct lbw_job *job; /* owned; NULL: it is a report */
-    struct lbw_node_report report;
-};
-
 struct lbd_uplink {
     uv_loop_t *loop;
     uv_timer_t retry;
@@ -35,11 +29,12 @@ struct lbd_uplink {
     struct lbd_conn conn;
     struct lbd_address address;
     struct lbd_ranking *ranking;
+    void (*hear)(void *data, const struct lbw_node_claims *claims); /* NULL: nowhere */
+    void *hear_data;
     bool dialling, open, stopped;
     int64_t wait_ns, heard_ns;
-    uint64_t next_seq, sent_seq; /* of the next report; of the last one sent in this connection */
-    struct kept *ring;           /* [LBD_UPLINK_RING], made with the first report */
-    unsigned first, n;
+    struct lbd_backlog backlog;
+    uint64_t sent_seq; /* of the last one sent in this connection */
     struct lbd_uplink_stats stats;
     struct lbw_node_msg msg; /* large: one for all */
     struct lbx_buf body;
@@ -66,22 +61,6 @@ static void retry_later(struct lbd_uplink *u)
     u->wait_ns = u->wait_ns * 2 > RETRY_MOST_NS ? RETRY_MOST_NS : u->wait_ns * 2;
 }
 
-static void fill_message(const struct kept *k, int64_t now_ns, struct lbw_node_msg *msg)
-{
-    if (k->job) {
-        msg->type = LBW_N_JOB;
-        memcpy(&msg->u.job, k->job, lbw_job_bytes(k->job));
-        msg->u.job.seq = k->seq;
-        msg->u.job.age_ns += now_ns - k->at_ns;
-        return;
-    }
-    msg->type = LBW_N_REPORT;
-    msg->u.report = k->report;
-    msg->u.report.seq = k->seq;
-    msg->u.report.age_ns = now_ns - k->at_ns;
-    msg->u.report.bench_age_ns += now_ns - k->at_ns;
-}
-
 static void send_now(struct lbd_uplink *u)
 {
     lbx_buf_consume(&u->body, lbx_buf_len(&u->body));
@@ -94,29 +73,14 @@ static void send_pending(struct lbd_uplink *u)
 {
     int64_t now_ns = lbx_clock_mono_ns();
 
-    for (unsigned i = 0; i < u->n && u->open && !u->conn.closing; i++) {
-        const struct kept *k = &u->ring[(u->first + i) % LBD_UPLINK_RING];
+    for (unsigned i = 0; i < u->backlog.n && u->open && !u->conn.closing; i++) {
+        const struct lbd_kept *k = lbd_backlog_at(&u->backlog, i);
 
         if (k->seq <= u->sent_seq)
             continue;
-        fill_message(k, now_ns, &u->msg);
+        lbd_backlog_message(k, now_ns, &u->msg);
         send_now(u);
         u->sent_seq = k->seq;
-    }
-}
-
-static void drop_first(struct lbd_uplink *u)
-{
-    free(u->ring[u->first].job);
-    u->first = (u->first + 1) % LBD_UPLINK_RING;
-    u->n--;
-}
-
-static void drop_acknowledged(struct lbd_uplink *u, uint64_t seq)
-{
-    while (u->n > 0 && u->ring[u->first].seq <= seq) {
-        drop_first(u);
-        u->stats.acknowledged++;
     }
 }
 
@@ -129,12 +93,16 @@ static int on_frame(struct lbd_conn *conn, const uint8_t *body, size_t n)
     u->heard_ns = lbx_clock_mono_ns();
     u->wait_ns = RETRY_LEAST_NS; /* it works */
     if (u->msg.type == LBW_N_ACK) {
-        drop_acknowledged(u, u->msg.u.acked_seq);
+        lbd_backlog_acknowledge(&u->backlog, u->msg.u.acked_seq);
         return 0;
     }
     if (u->msg.type == LBW_N_RANK)
         return lbd_ranking_part(u->ranking, &u->msg.u.hosts, u->heard_ns);
-    return -EPROTO;
+    if (u->msg.type != LBW_N_CLAIMS)
+        return -EPROTO;
+    if (u->hear)
+        u->hear(u->hear_data, &u->msg.u.claims);
+    return 0;
 }
 
 static void on_close(struct lbd_conn *conn, int reason)
@@ -212,7 +180,6 @@ int lbd_uplink_create(uv_loop_t *loop, const struct lbd_address *controller, con
     u->address = *controller;
     u->ranking = ranking;
     u->wait_ns = RETRY_LEAST_NS;
-    u->next_seq = 1;
     lbx_buf_init(&u->body, LBX_FRAME_CAP);
     snprintf(u->dial.proof.host, sizeof(u->dial.proof.host), "%s", host);
     lbd_uplink_boot_id(u->dial.proof.boot);
@@ -239,37 +206,13 @@ void lbd_uplink_destroy(struct lbd_uplink *u)
     if (!u)
         return;
     lbx_buf_fini(&u->body);
-    while (u->n > 0)
-        drop_first(u);
-    free(u->ring);
+    lbd_backlog_fini(&u->backlog);
     free(u);
-}
-
-/* A place at the end of the ring, numbered and stamped; NULL: out of memory. */
-static struct kept *keep(struct lbd_uplink *u)
-{
-    struct kept *k;
-
-    if (!u->ring)
-        u->ring = calloc(LBD_UPLINK_RING, sizeof(*u->ring));
-    if (!u->ring || u->n == LBD_UPLINK_RING)
-        u->stats.dropped++;
-    if (!u->ring)
-        return NULL;
-    if (u->n == LBD_UPLINK_RING)
-        drop_first(u);
-    k = &u->ring[(u->first + u->n++) % LBD_UPLINK_RING];
-    k->seq = u->next_seq++;
-    k->at_ns = lbx_clock_mono_ns();
-    k->job = NULL;
-    return k;
 }
 
 void lbd_uplink_job(struct lbd_uplink *u, const struct lbw_job *job)
 {
     size_t n = lbw_job_bytes(job);
-    struct lbw_job *copy;
-    struct kept *k;
 
     if (!job->ended) { /* newer figures come soon: these are not worth keeping */
         if (u->open && !u->conn.closing) {
@@ -280,15 +223,32 @@ void lbd_uplink_job(struct lbd_uplink *u, const struct lbw_job *job)
         }
         return;
     }
-    copy = malloc(n);
-    k = copy ? keep(u) : NULL;
-    if (!k) {
-        free(copy);
-        return;
-    }
-    memcpy(copy, job, n);
-    k->job = copy;
-    send_pending(u);
+    if (lbd_backlog_job(&u->backlog, job, lbx_clock_mono_ns()) == 0)
+        send_pending(u);
+}
+
+/* Whether what is lost with the connection, and serves only now, can go now. */
+static bool can_pass_on(const struct lbd_uplink *u)
+{
+    return u->open && !u->conn.closing && lbx_buf_len(&u->conn.out) <= OUT_BYTES / 4;
+}
+
+bool lbd_uplink_claims(struct lbd_uplink *u, const struct lbw_node_claims *claims)
+{
+    if (!can_pass_on(u))
+        return false;
+    u->msg.type = LBW_N_CLAIMS;
+    u->msg.u.claims = *claims;
+    send_now(u);
+    return true;
+}
+
+void lbd_uplink_on_claims(struct lbd_uplink *u,
+                          void (*hear)(void *data, const struct lbw_node_claims *claims),
+                          void *data)
+{
+    u->hear = hear;
+    u->hear_data = data;
 }
 
 void lbd_uplink_decisions(struct lbd_uplink *u, uint32_t jobid, uint32_t stepid, uint32_t uid,
@@ -296,8 +256,7 @@ void lbd_uplink_decisions(struct lbd_uplink *u, uint32_t jobid, uint32_t stepid,
 {
     struct lbw_node_decisions *m = &u->msg.u.decisions;
 
-    if (!u->open || u->conn.closing || lbx_buf_len(&u->conn.out) > OUT_BYTES / 4 ||
-        strlen(text) > LBW_LOCAL_TEXT_MAX)
+    if (!can_pass_on(u) || strlen(text) > LBW_LOCAL_TEXT_MAX)
         return;
     u->msg.type = LBW_N_DECISIONS;
     m->jobid = jobid;
@@ -310,11 +269,9 @@ void lbd_uplink_decisions(struct lbd_uplink *u, uint32_t jobid, uint32_t stepid,
 void lbd_uplink_report(struct lbd_uplink *u, const struct lbw_node_report *report)
 {
     int64_t now_ns = lbx_clock_mono_ns();
-    struct kept *k = keep(u);
 
-    if (!k)
+    if (lbd_backlog_report(&u->backlog, report, now_ns) < 0)
         return;
-    k->report = *report;
     if (u->open && now_ns - u->heard_ns > SILENT_NS)
         lbd_conn_close(&u->conn, -ETIMEDOUT);
     else
@@ -324,5 +281,7 @@ void lbd_uplink_report(struct lbd_uplink *u, const struct lbw_node_report *repor
 void lbd_uplink_stats(const struct lbd_uplink *u, struct lbd_uplink_stats *ret)
 {
     *ret = u->stats;
-    ret->pending = u->n;
+    ret->dropped = u->backlog.dropped;
+    ret->acknowledged = u->backlog.acknowledged;
+    ret->pending = u->backlog.n;
 }

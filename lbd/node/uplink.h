@@ -14,8 +14,6 @@
 #include "lbd/ranking.h"
 #include "wire/node.h"
 
-#define LBD_UPLINK_RING 360 /* reports and jobs kept: an hour at 10 s; the oldest are dropped */
-
 struct lbd_uplink_stats {
     bool connected;
     uint64_t failures, dropped, acknowledged; /* the latter two: reports */
@@ -39,6 +37,14 @@ void lbd_uplink_job(struct lbd_uplink *u, const struct lbw_job *job);
 /* Decisions of a step to be passed on, borrowed; what cannot go at once is left out: they are kept here, too. */
 void lbd_uplink_decisions(struct lbd_uplink *u, uint32_t jobid, uint32_t stepid, uint32_t uid,
                           const char *text);
+
+/* What this host's sruns claim: to be passed on at once, or not at all (false). */
+bool lbd_uplink_claims(struct lbd_uplink *u, const struct lbw_node_claims *claims);
+
+/* Where the claims of other hosts go. */
+void lbd_uplink_on_claims(struct lbd_uplink *u,
+                          void (*hear)(void *data, const struct lbw_node_claims *claims),
+                          void *data);
 
 void lbd_uplink_stats(const struct lbd_uplink *u, struct lbd_uplink_stats *ret);
 

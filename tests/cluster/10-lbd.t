@@ -103,10 +103,10 @@ is "$(talk "$node" 00000003920201)" " closed" "another version closes it"
 is "$(talk "$node" 00000003920121)" " closed" "an answer is no question"
 ok "they are counted" test "$(get "$node" status socket bad)" -ge $((before + 5))
 is "$(talk $port ffffffff | sed 's/^.* //')" closed "a frame that is too long closes a node's connection"
-is "$(talk $port 000000079302020301020304 | sed 's/^.* //')" closed "garbage does"
+is "$(talk $port 000000079303020301020304 | sed 's/^.* //')" closed "garbage does"
 ok "they are counted, too" within 10 metric_above $((port + 1)) 'lbd_controller_refused_total{reason="garbage"}' 1
 forged=$(munge -s "slurm-lb node session" | tr -d '\n')
-hello=$(printf '%s' "$forged" | perl -e 'local $/; my $t = <STDIN>; my $b = "\x93\x02\x02\xda" . pack("n", length $t) . $t; print unpack("H*", pack("N", length $b) . $b)')
+hello=$(printf '%s' "$forged" | perl -e 'local $/; my $t = <STDIN>; my $b = "\x93\x03\x02\xda" . pack("n", length $t) . $t; print unpack("H*", pack("N", length $b) . $b)')
 is "$(talk $port "$hello" | sed 's/^.* //')" closed "a credential without our nonce is refused"
 ok "it is counted" within 10 metric_above $((port + 1)) 'lbd_controller_refused_total{reason="credential"}' 0
 ok "the controller still answers" lbctl --socket="$head" rank

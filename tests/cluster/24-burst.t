@@ -92,6 +92,37 @@ enough 3 fresh 4 --lb=hosts -c4 -n1
 # shellcheck disable=SC2086
 ok "four jobs that begin at once go to hosts of their own: $got" spread 3 $got
 
+# --- two login hosts: steps of one job, which fit on any host, in turn from the head and from n1; each waits until the other's lbd
+# knows of the one before
+new_folder
+# shellcheck disable=SC2016
+cluster user timeout 200 salloc -Q -N4 -n16 sh -c 'echo $SLURM_JOB_ID >"$0/job"; until [ -e "$0/over" ]; do sleep .2; done' "$shared/seen" >/dev/null 2>&1 &
+ok "(a job is there)" within 60 test -s "$shared/seen/job"
+id=$(awk -F: '$1 == "lbtest" { print $3 }' "$dir/passwd")
+from() { # HOST K: the K-th step
+  cluster on "$1" setpriv --reuid "$id" --regid "$id" --clear-groups env SLURM_JOB_ID="$(cat "$shared/seen/job")" SLURM_JOB_NODELIST=n1,n2,n3,n4 \
+    SLURM_JOB_NUM_NODES=4 SLURM_JOB_CPUS_PER_NODE='4(x4)' srun -v -N1 -n1 --exact --lb=hosts "$shared/step" "$shared/seen" 2>"$shared/seen/log.$2"
+}
+is_placed() { grep -qE 'lb: .* (gets|lays out)' "$shared/seen/log.$1"; }
+knows() { # HOST N: so many claims, here and elsewhere
+  cluster on "$1" "$LB_BUILD/bin/lbctl" --json status | perl -MJSON::PP -e '
+    my $c = decode_json(join "", <STDIN>)->{claims}; exit !($c->{here} + $c->{elsewhere} == $ARGV[0])' "$2"
+}
+known_claims=0
+for k in 1 2 3 4; do
+  if ((k % 2)); then from head $k & else from n1 $k & fi
+  ok "step $k is placed" within 60 is_placed $k
+  known_claims=$((known_claims + $(grep -c 'lb: .* gets' "$shared/seen/log.$k" || true)))
+  ok "both lbds know of it" eval "within 30 knows head $known_claims && within 30 knows n1 $known_claims"
+done
+got=$(placed)
+# shellcheck disable=SC2086
+ok "from two login hosts they spread alike: $got" spread 2 $got
+touch "$shared/seen/go"
+ok "when they have ended both forget them" eval "within 60 knows head 0 && within 60 knows n1 0"
+touch "$shared/seen/over"
+wait
+
 # --- without an lbd they run as ever
 cluster lbd head kill >/dev/null
 new_folder

@@ -118,6 +118,9 @@ static void node(const char *folder)
     put_node(folder, "node-job", &msg);
     msg = (struct lbw_node_msg){LBW_N_DECISIONS, {.decisions = {7, 0, 1000, "{\"jobid\":7}"}}};
     put_node(folder, "node-decisions", &msg);
+    msg = (struct lbw_node_msg){.type = LBW_N_CLAIMS};
+    msg.u.claims = (struct lbw_node_claims){"login1", 1000, {5, 0, 1, {{"n1", 2, 2}}}};
+    put_node(folder, "node-claims", &msg);
     msg = (struct lbw_node_msg){LBW_N_ACK, {.acked_seq = UINT64_C(1) << 60}};
     put_node(folder, "node-ack", &msg);
     msg = (struct lbw_node_msg){.type = LBW_N_RANK};

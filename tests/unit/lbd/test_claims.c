@@ -154,6 +154,114 @@ START_TEST(a_process_that_has_ended_claims_nothing)
 }
 END_TEST
 
+static struct lbw_node_claims far;
+
+static void hear(const char *origin, uint64_t number, const char *host, int64_t now_ns)
+{
+    memset(&far, 0, sizeof(far));
+    strcpy(far.origin, origin);
+    far.uid = 1;
+    far.claims.generation = number;
+    if (host) {
+        far.claims.n = 1;
+        strcpy(far.claims.claim[0].host, host);
+        far.claims.claim[0].tasks = far.claims.claim[0].cpus = 3;
+    }
+    lbd_claims_hear(&claims, &far, now_ns);
+}
+
+START_TEST(those_of_other_hosts_count_alike)
+{
+    size_t here, elsewhere;
+
+    hear("login1", 5, "n1", NOW);
+    hear("login2", 5, "n1", NOW);
+    hear("login2", 6, "n2", NOW);
+    ask_for("n1", 1, 0, 0);
+    ck_assert_int_eq(take(2, getpid(), NOW), 1);
+    ck_assert_uint_eq(got.n, 2);
+    ck_assert_double_eq(got.claim[0].tasks, 6);
+    ck_assert_uint_eq(got.claim[0].cpus, 6);
+    hear("login1", 5, NULL, NOW); /* it has ended; that of the same number elsewhere has not */
+    hear("login1", 7, NULL, NOW); /* nobody knows of it */
+    ck_assert_int_eq(take(2, getpid(), NOW), 1);
+    ck_assert_double_eq(got.claim[0].tasks, 3);
+    hear("login2", 5, "n3", NOW); /* anew */
+    ck_assert_int_eq(take(2, getpid(), NOW), 0);
+    lbd_claims_count(&claims, &here, &elsewhere);
+    ck_assert_uint_eq(here, 1);
+    ck_assert_uint_eq(elsewhere, 2);
+    ck_assert_int_eq(lbd_claims_sweep(&claims, NOW + 61 * LBX_NS_PER_S), INT64_MAX);
+    lbd_claims_count(&claims, &here, &elsewhere);
+    ck_assert_uint_eq(here, 1);
+    ck_assert_uint_eq(elsewhere, 0); /* not for ever, when nobody says that they have ended */
+    lbd_claims_fini(&claims);
+}
+END_TEST
+
+START_TEST(other_hosts_do_not_fill_it)
+{
+    size_t here, elsewhere;
+
+    for (uint64_t i = 0; i < 2 * LBD_CLAIMS_FAR_MAX; i++)
+        hear("login1", i, "n1", NOW);
+    lbd_claims_count(&claims, &here, &elsewhere);
+    ck_assert_uint_eq(elsewhere, LBD_CLAIMS_FAR_MAX);
+    ask_for("n2", 1, 0, 0);
+    ck_assert_int_eq(take(1, getpid(), NOW), 0);
+    lbd_claims_fini(&claims);
+}
+END_TEST
+
+static uint64_t begun, ended;
+static bool is_told;
+
+static bool tell(void *data, uid_t uid, uint64_t generation, const struct lbw_local_claims *claimed)
+{
+    ck_assert_ptr_eq(data, &begun);
+    ck_assert_uint_eq(uid, 1);
+    if (!claimed) {
+        ended = generation;
+        return true;
+    }
+    ck_assert_uint_eq(claimed->n, 1);
+    begun = generation;
+    return is_told;
+}
+
+START_TEST(those_of_this_host_are_told)
+{
+    pid_t a = begin();
+    uint64_t first;
+
+    claims.tell = tell;
+    claims.data = &begun;
+    is_told = true;
+    ask_for("n1", 1, 0, 7);
+    ck_assert_int_eq(take(1, a, NOW), 0);
+    first = begun;
+    ck_assert_uint_ne(first, 0);
+    ck_assert_int_eq(lbd_claims_sweep(&claims, NOW + 5), 5);
+    ask_for("n2", 1, 0, 7); /* it claims anew */
+    ck_assert_int_eq(take(1, a, NOW + LBX_NS_PER_S), 0);
+    ck_assert_uint_eq(ended, first);
+    ck_assert_uint_ne(begun, first);
+    end(a);
+    ck_assert_int_eq(lbd_claims_sweep(&claims, NOW + 2 * LBX_NS_PER_S), INT64_MAX);
+    ck_assert_uint_eq(ended, begun);
+    is_told = false; /* of what could not be told the end is not, either */
+    ended = 0;
+    a = begin();
+    ask_for("n1", 1, 0, 7);
+    ck_assert_int_eq(take(1, a, NOW + 2 * LBX_NS_PER_S), 0);
+    end(a);
+    ck_assert_int_eq(lbd_claims_sweep(&claims, NOW + 3 * LBX_NS_PER_S), INT64_MAX);
+    ck_assert_uint_eq(claims.n, 0);
+    ck_assert_uint_eq(ended, 0);
+    lbd_claims_fini(&claims);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("claims");
@@ -163,5 +271,8 @@ int main(void)
     tcase_add_test(tc, cpus_are_held_within_a_job);
     tcase_add_test(tc, nobody_fills_it);
     tcase_add_test(tc, a_process_that_has_ended_claims_nothing);
+    tcase_add_test(tc, those_of_other_hosts_count_alike);
+    tcase_add_test(tc, other_hosts_do_not_fill_it);
+    tcase_add_test(tc, those_of_this_host_are_told);
     return run_tests("lbd/claims", tc);
 }

@@ -91,6 +91,13 @@ static void make(enum lbw_node_type type)
     else if (type == LBW_N_DECISIONS) {
         msg.u.decisions = (struct lbw_node_decisions){12, 3, 1000, ""};
         strcpy(msg.u.decisions.text, "{\"policy\":\"auto\"}");
+    } else if (type == LBW_N_CLAIMS) {
+        strcpy(msg.u.claims.origin, "login1");
+        msg.u.claims.uid = 1000;
+        msg.u.claims.claims.generation = 9;
+        msg.u.claims.claims.jobid = 12;
+        msg.u.claims.claims.n = 1;
+        msg.u.claims.claims.claim[0] = (struct lbw_local_claim){"n1", 1.5, 4};
     } else if (type == LBW_N_ACK)
         msg.u.acked_seq = UINT64_MAX;
     else {
@@ -103,8 +110,9 @@ static void make(enum lbw_node_type type)
     }
 }
 
-static const enum lbw_node_type types[] = {LBW_N_CHALLENGE, LBW_N_HELLO, LBW_N_REPORT,   LBW_N_JOB,
-                                           LBW_N_ACK,       LBW_N_RANK,  LBW_N_DECISIONS};
+static const enum lbw_node_type types[] = {LBW_N_CHALLENGE, LBW_N_HELLO, LBW_N_REPORT,
+                                           LBW_N_JOB,       LBW_N_ACK,   LBW_N_RANK,
+                                           LBW_N_DECISIONS, LBW_N_CLAIMS};
 #define NTYPES (sizeof(types) / sizeof(types[0]))
 
 static void encode(struct lbx_buf *b)
