@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libcommon.la
 libcommon_la_SOURCES = \
 	common/auth.c common/auth.h \
 	common/buf.c common/buf.h \
+	common/cgroup.c common/cgroup.h \
 	common/clock.c common/clock.h \
 	common/error.c common/error.h \
 	common/frame.c common/frame.h \

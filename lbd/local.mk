@@ -63,7 +63,6 @@ liblbd_la_SOURCES = \
 	lbd/node/topology.c lbd/node/topology.h \
 	lbd/node/worker.c lbd/node/worker.h \
 	lbd/node/busy.c lbd/node/busy.h \
-	lbd/node/cgroup.c lbd/node/cgroup.h \
 	lbd/node/dial.c lbd/node/dial.h \
 	lbd/node/foreseen.c lbd/node/foreseen.h \
 	lbd/node/kernel.c lbd/node/kernel.h \

@@ -47,6 +47,7 @@ static void report(struct lb_loop *l, int64_t now_ns)
         shift_ns = lbc_flow_cost_ns(l);
         take_off_flow(l);
     }
+    lbc_quota_read(&s->quota, "/proc/self", now_ns);
     ctx->msg->type = LBW_STEP;
     *m = (struct lbw_step){
         .loop = l->number,
@@ -63,6 +64,9 @@ static void report(struct lb_loop *l, int64_t now_ns)
         .move_cpu_ns = s->move_cpu_ns,
         .shift_elements = shift_ns < 0 ? -1 : s->layout->block,
         .shift_ns = shift_ns < 0 ? 0 : shift_ns,
+        .quota_cpus = lbc_quota_cpus(&s->quota),
+        .quota_period_ns = s->quota.group.period_ns,
+        .quota_group = s->quota.identity,
         .nsamples = (size_t)s->nparts,
     };
     for (size_t i = 0; i < m->nsamples; i++) {

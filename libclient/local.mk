@@ -32,6 +32,7 @@ libclient_la_SOURCES = \
 	libclient/packed.c libclient/packed.h \
 	libclient/pass.c libclient/pass.h \
 	libclient/pmix.c libclient/pmix.h \
+	libclient/quota.c libclient/quota.h \
 	libclient/report.c libclient/report.h \
 	libclient/step.c libclient/step.h \
 	libclient/sync.c libclient/sync.h \

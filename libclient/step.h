@@ -17,6 +17,7 @@
 
 #include "libclient/layout.h"
 #include "libclient/loop.h"
+#include "libclient/quota.h"
 
 #define LBC_STEP_PARTS 8 /* of a block that are timed apart, at most */
 
@@ -41,6 +42,8 @@ struct lbc_step {
     int64_t steps, wall_ns, cpu_ns, wait_ns;
     struct lbw_sample sample[LBC_STEP_PARTS]; /* [nparts], sums over the steps */
     int64_t move_bytes, move_wall_ns, move_cpu_ns;
+
+    struct lbc_quota quota;
 
     int64_t begun_ns, begun_cpu_ns; /* of the part that the program has */
     int64_t ended_ns;               /* of the last exchange; 0: none yet */

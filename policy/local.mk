@@ -7,6 +7,7 @@ libpolicy_la_SOURCES = \
 	policy/apportion.c policy/apportion.h \
 	policy/auto.c \
 	policy/balance.c policy/balance.h policy/decision.h \
+	policy/caps.c policy/caps.h \
 	policy/efficiency.c policy/efficiency.h \
 	policy/filter.c policy/filter.h \
 	policy/firsts.c policy/firsts.h \

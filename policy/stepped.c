@@ -56,7 +56,8 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
     s->first = calloc(nbounds, sizeof(*s->first));
     s->next = calloc(nbounds, sizeof(*s->next));
     s->speed = calloc(c->nranks, sizeof(*s->speed));
-    if (!s->rank || !s->bound || !s->prev || !s->first || !s->next || !s->speed)
+    if (!s->rank || !s->bound || !s->prev || !s->first || !s->next || !s->speed ||
+        lbp_caps_init(&s->caps, c->nranks) < 0)
         return -ENOMEM;
     memcpy(s->bound, bound, nbounds * sizeof(*bound));
     memcpy(s->prev, bound, nbounds * sizeof(*bound));
@@ -128,6 +129,7 @@ void lbp_stepped_destroy(struct lbp_stepped *s)
     free(s->first);
     free(s->next);
     free(s->speed);
+    lbp_caps_fini(&s->caps);
     free(s);
 }
 
@@ -169,7 +171,8 @@ static bool report_valid(const struct lbp_stepped *s, const struct lbp_stepped_r
     if (r->rank >= s->config.nranks || r->step < 0 || r->steps < 0 || r->steps > r->step ||
         r->epoch > s->epoch || r->first < 0 || r->last < r->first || r->last > s->config.n ||
         r->wall_ns < 0 || r->cpu_ns < 0 || r->wait_ns < 0 || r->move_bytes < 0 ||
-        r->move_wall_ns < 0 || r->move_cpu_ns < 0)
+        r->move_wall_ns < 0 || r->move_cpu_ns < 0 || !(r->quota_cpus >= 0) ||
+        r->quota_period_ns < 0)
         return false;
     if (r->epoch == s->epoch && (r->first != s->bound[r->rank] || r->last != s->bound[r->rank + 1]))
         return false;
@@ -278,6 +281,9 @@ int lbp_stepped_report(struct lbp_stepped *s, const struct lbp_stepped_report *r
     }
     if (r->shift_iterations >= 0 && r->shift_ns > 0)
         lbp_grain_message(&s->grain, r->shift_iterations, (double)r->shift_ns);
+    if (lbp_caps_tell(&s->caps, r->rank, r->quota_cpus, r->quota_period_ns, r->quota_group) &&
+        r->step > r->steps) /* the first time it is no change */
+        changed(s, now_ns);
     take_work(s, rank, r, now_ns);
     ret = lbp_stepped_decide(s, now_ns, ret_action, ret_n);
     if (ret == 0)

@@ -69,6 +69,11 @@ struct lbp_stepped_report {
     /* DOACROSS: messages of the pipeline timed since the last report: what one that carried `shift_iterations`
      * took of a rank's CPU; < 0: none */
     int64_t shift_iterations, shift_ns;
+    /* of the control group with the tightest quota that the rank is in: cores, 0: none; its period; a number that ranks in
+     * the same group have in common */
+    double quota_cpus;
+    int64_t quota_period_ns;
+    uint64_t quota_group;
 };
 
 enum lbp_stepped_type {

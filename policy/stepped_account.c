@@ -22,6 +22,13 @@
 #define SURE_NS 10e6 /* by so much must one kind of speed be better, */
 #define SURE 0.7     /* and to so much of the other's loss */
 
+double lbp_stepped_limit(struct lbp_stepped *s, uint32_t rank)
+{
+    if (s->config.params.policy == LBP_SIEGELL) /* as published */
+        return INFINITY;
+    return lbp_caps_share(&s->caps, rank) * s->rank[rank].hardware;
+}
+
 double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t now_ns)
 {
     double lasted = (double)(now_ns - s->begun_ns);
@@ -42,9 +49,10 @@ double lbp_stepped_allowance(const struct lbp_stepped *s, double gain, int64_t n
  * A rank's time for a step's work that it had before and took `wall` for.  A quota lets short work go faster than long, so
  * that more work than now is not expected to go faster than it went.
  */
-static double elsewhere(const struct stepped_rank *r, double work, double wall, double speed)
+static double elsewhere(const struct stepped_rank *r, double work, double wall, double speed,
+                        double limit)
 {
-    return work > r->now_work ? fmax(work / speed, wall) : work / speed;
+    return work > r->now_work ? fmax(work / fmin(speed, limit), wall) : work / speed;
 }
 
 /* What shares by these speeds would have taken, against the best. */
@@ -156,7 +164,7 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
     learn_move(s);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         struct stepped_rank *r = &s->rank[i];
-        double speed = account_speed(r);
+        double speed = account_speed(r), limit = lbp_stepped_limit(s, i);
 
         steps = r->steps > steps ? r->steps : steps;
         if (r->steps > 0)
@@ -172,8 +180,8 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
             measured = r->now_wall;
             slowest = i;
         }
-        before = fmax(before, elsewhere(r, r->prev_work, r->prev_wall, speed));
-        without = fmax(without, elsewhere(r, r->first_work, r->first_wall, speed));
+        before = fmax(before, elsewhere(r, r->prev_work, r->prev_wall, speed, limit));
+        without = fmax(without, elsewhere(r, r->first_work, r->first_wall, speed, limit));
     }
     compare_speeds(s, now_ns);
     for (uint32_t i = 0; i < s->config.nranks; i++) {

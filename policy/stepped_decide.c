@@ -27,6 +27,7 @@
 #define DOUBT 0.05    /* gain asked for, for the first broken word */
 #define DOUBT_MAX 16
 #define FORGIVE 0.02 /* of doubt, by a quiet decision; half as much after each broken word */
+#define NEAR 0.9     /* of its quota: a rank so fast is held back by it */
 #define JITTER 0.3
 #define JITTER_MAX 0.05
 #define LOST_NS 3e9 /* and so many steps: a plan is told again that was not applied */
@@ -42,7 +43,7 @@ static bool published(const struct lbp_stepped *s)
  * A rank's speed to plan by.  One that holds nothing is measured by nobody: after a while it is taken to be what it was at
  * its best, and tried again; each time that this was in vain the while is twice as long.
  */
-static double believed(const struct lbp_stepped *s, uint32_t rank, int64_t now_ns)
+static double measured(const struct lbp_stepped *s, uint32_t rank, int64_t now_ns)
 {
     const struct stepped_rank *r = &s->rank[rank];
 
@@ -51,6 +52,17 @@ static double believed(const struct lbp_stepped *s, uint32_t rank, int64_t now_n
         !published(s))
         return r->best;
     return s->cautious && !published(s) ? r->low : lbp_filter_value(&r->filter);
+}
+
+/*
+ * No more than its quota allows for long.  A rank that is about as fast as that is held back by it, now and then by a period
+ * more or less: the quota is what is known.
+ */
+static double believed(struct lbp_stepped *s, uint32_t rank, int64_t now_ns)
+{
+    double limit = lbp_stepped_limit(s, rank), speed = measured(s, rank, now_ns);
+
+    return speed > NEAR * limit ? limit : speed;
 }
 
 /* Speeds to plan by; ranks not measured get what the others do, by weight.  Returns the worst relative error; < 0: no rank
@@ -81,8 +93,9 @@ static double plan_speeds(struct lbp_stepped *s, int64_t now_ns)
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         const struct stepped_rank *r = &s->rank[i];
 
-        s->speed[i] = lbp_filter_known(&r->filter) ? believed(s, i, now_ns)
-                                                   : speed * (weighted ? r->weight : 1);
+        s->speed[i] = lbp_filter_known(&r->filter)
+                          ? believed(s, i, now_ns)
+                          : fmin(speed * (weighted ? r->weight : 1), lbp_stepped_limit(s, i));
     }
     /* a quota makes single steps run ahead and behind: no bounds can even that out */
     if (s->measured_ns > 0)

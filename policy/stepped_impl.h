@@ -4,6 +4,7 @@
 #define LBP_STEPPED_IMPL_H
 
 #include "policy/adjacent.h"
+#include "policy/caps.h"
 #include "policy/filter.h"
 #include "policy/grain.h"
 #include "policy/profile.h"
@@ -38,6 +39,7 @@ struct lbp_stepped {
     int64_t *bound, *prev, *first; /* [nranks + 1] as last planned; before that; the very first */
     int64_t *next;                 /* [nranks + 1] scratch */
     double *speed;                 /* [nranks] scratch */
+    struct lbp_caps caps;
     struct lbp_profile profile;
     struct lbp_profit profit;
     struct lbp_threshold threshold;
@@ -98,6 +100,9 @@ double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns);
 
 /* So much may be put at stake now for a gain, ns: a small part of all time, and what plans have won. */
 double lbp_stepped_allowance(const struct lbp_stepped *s, double gain, int64_t now_ns);
+
+/* Work per elapsed time that the rank can go on doing, as its quota allows; INFINITY: no limit. */
+double lbp_stepped_limit(struct lbp_stepped *s, uint32_t rank);
 
 /* How long the loop is expected to go on, with steps of that length. */
 double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t now_ns);

@@ -34,6 +34,18 @@ double sim_host_cores(const struct sim_host *h, int64_t now_ns)
     return interval % 2 ? h->other_cores : h->cores;
 }
 
+double sim_host_quota(const struct sim_host *h, int64_t now_ns)
+{
+    if (!h->quota)
+        return 0;
+    return h->quota_cores > 0 ? h->quota_cores : sim_host_cores(h, now_ns);
+}
+
+int64_t sim_host_period(const struct sim_host *h)
+{
+    return h->quota_ns > 0 ? h->quota_ns : PERIOD_NS;
+}
+
 /* Smooth: in steps of 1 ms of constant speed. */
 static int64_t run_smooth(struct sim_host *h, int64_t now, double left)
 {
@@ -56,7 +68,7 @@ static int64_t run_smooth(struct sim_host *h, int64_t now, double left)
 
 static int64_t run_quota(struct sim_host *h, int64_t now, double left)
 {
-    int64_t length = h->quota_ns > 0 ? h->quota_ns : PERIOD_NS;
+    int64_t length = sim_host_period(h);
     double at = (double)now;
 
     for (;;) {

@@ -20,7 +20,9 @@ struct sim_host {
     int64_t left_ns,
         left_phase_ns; /* each lasts so long; at time 0 so much of the record is over; it begins again */
     bool quota;        /* true: full speed until the share of a period is used up; false: smooth */
-    int64_t quota_ns;                 /* such a period; 0: 10 ms */
+    int64_t quota_ns; /* such a period; 0: 10 ms */
+    double
+        quota_cores; /* that can be read of it: a load has its part of them; 0: those of the moment */
     int64_t phase_ns;                 /* where its periods begin, 0 to one */
     int64_t stop_from_ns, stop_to_ns; /* stopped in between; equal: never */
     /* state */
@@ -33,6 +35,12 @@ double sim_host_hardware(const struct sim_host *h);
 
 /* Cores at a moment. */
 double sim_host_cores(const struct sim_host *h, int64_t now_ns);
+
+/* Cores that its quota allows at a moment, as can be read there; 0: it has none. */
+double sim_host_quota(const struct sim_host *h, int64_t now_ns);
+
+/* The period of its quota. */
+int64_t sim_host_period(const struct sim_host *h);
 
 /* Execute cpu_ns beginning at now_ns; later calls must not begin before this one's end.  Returns the end. */
 int64_t sim_host_run(struct sim_host *h, int64_t now_ns, double cpu_ns);

@@ -92,6 +92,11 @@ static int make_hosts(const struct sim_options *o, struct hosts *ret)
         h->cores = o->nspeeds > 0 ? o->speed[i % o->nspeeds]
                                   : o->speed_from + (1 - o->speed_from) * uniform(&seed);
         ret->cores += h->cores;
+        h->quota = o->quota_ns > 0;
+        h->quota_ns = o->quota_ns;
+        h->quota_cores = h->cores;
+        if (h->quota)
+            h->phase_ns = (int64_t)(uniform(&seed) * (double)o->quota_ns);
         /* spread over the hosts: with 25 %, every fourth */
         if (any && (uint64_t)(i + 1) * loaded / o->ranks != (uint64_t)i * loaded / o->ranks)
             load_host(o, ret, &load, &seed, h);
@@ -163,6 +168,7 @@ static int run_stepped(const struct sim_options *o, const struct sim_host *host,
                                 .cost_ns = cost,
                                 .steps = o->steps,
                                 .weights = o->weights,
+                                .quotas_untold = o->untold,
                                 .policy = policy,
                                 .latency_ns = o->latency_ns,
                                 .move_fixed_ns = MOVE_FIXED_NS,

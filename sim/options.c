@@ -30,6 +30,10 @@ const char sim_options_help[] =
     "  --grain=N          elements in a block of a doacross loop (of 1000); default: chosen\n"
     "  --seconds=10       that the job takes at best on the unloaded hosts\n"
     "  --shape=even       cost of iterations: even, front, rise or random\n"
+    "  --quota=0.1        seconds: the hosts' cores are quotas of periods so long, a whole core "
+    "until\n"
+    "                     one is used up; a load is in it, too; 0: they are slower throughout\n"
+    "  --untold           ranks do not tell the balancer of their quotas\n"
     "  --weights          the hosts' speeds are known when the job begins\n"
     "  --policy=auto      as --lb=...; may be given up to 8 times, to compare\n"
     "  --seed=1           of all that is drawn: the same seed gives the same output\n"
@@ -41,7 +45,7 @@ const char sim_options_help[] =
 static const char *const keys[] = {"ranks",     "speeds", "load",    "loaded", "period", "latency",
                                    "bandwidth", "row",    "kind",    "n",      "steps",  "seconds",
                                    "grain",     "shape",  "weights", "policy", "seed",   "csv",
-                                   "json",      "replay", "help",    "version"};
+                                   "quota",     "untold", "json",    "replay", "help",   "version"};
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))
 
 void sim_options_init(struct sim_options *o)
@@ -166,7 +170,8 @@ static int take_number(struct sim_options *o, const char *key, const char *value
     } table[] = {{"grain", 1, 1000},       {"ranks", 1, 100000},    {"load", 0.01, 1},
                  {"loaded", 0, 1},         {"period", 0, 1e6},      {"latency", 1e-7, 10},
                  {"bandwidth", 1e3, 1e12}, {"row", 0, 1e9},         {"n", 0, 1e8},
-                 {"steps", 1, 1e6},        {"seconds", 0.001, 1e6}, {"seed", 0, 4e9}};
+                 {"steps", 1, 1e6},        {"seconds", 0.001, 1e6}, {"quota", 0, 1},
+                 {"seed", 0, 4e9}};
     double x = 0;
     int ret = -ENOENT;
     size_t i;
@@ -211,6 +216,9 @@ static int take_number(struct sim_options *o, const char *key, const char *value
         break;
     case 10:
         o->seconds = x;
+        break;
+    case 11:
+        o->quota_ns = (int64_t)(x * 1e9);
         break;
     default:
         o->seed = (unsigned)x;
@@ -262,6 +270,8 @@ static bool flag(struct sim_options *o, const char *key)
 {
     if (strcmp(key, "weights") == 0)
         o->weights = true;
+    else if (strcmp(key, "untold") == 0)
+        o->untold = true;
     else if (strcmp(key, "csv") == 0)
         o->output = SIM_CSV;
     else if (strcmp(key, "json") == 0)

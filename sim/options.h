@@ -35,7 +35,8 @@ struct sim_options {
     int64_t grain;  /* of a DOACROSS loop, elements of a block; 0: chosen */
     double seconds; /* ideal time of the whole run */
     enum sim_shape shape;
-    bool weights;
+    int64_t quota_ns; /* the cores are a quota of periods so long; 0: they are not */
+    bool weights, untold;
     const char *policy[SIM_POLICIES_MAX]; /* [npolicies] borrowed from argv */
     int npolicies;
     unsigned seed;

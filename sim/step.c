@@ -14,6 +14,7 @@
 
 #define SETTLED 1.05
 #define QUOTA_NS 20e6
+#define READ_NS INT64_C(1000000000) /* a rank reads its quota so often, as in libclient/quota.c */
 
 struct mail {
     int64_t at_ns, order;
@@ -24,6 +25,8 @@ struct mail {
 struct rank {
     struct sim_host host;
     int64_t reported_ns;
+    double quota_cpus; /* as it read it last */
+    int64_t quota_read_ns;
     struct lbp_stepped_report r; /* grows until it is sent */
     double wall, cpu;
 };
@@ -184,6 +187,22 @@ static void time_parts(struct world *w, uint32_t r, struct mail *m)
     m->r.nsamples = (size_t)parts;
 }
 
+static void tell_quota(const struct world *w, uint32_t r, struct lbp_stepped_report *to)
+{
+    struct rank *rank = &w->rank[r];
+    int64_t now = w->ready[r];
+
+    if (w->c->quotas_untold)
+        return;
+    if (rank->quota_read_ns == 0 || now - rank->quota_read_ns >= READ_NS) {
+        rank->quota_cpus = sim_host_quota(&rank->host, now);
+        rank->quota_read_ns = now;
+    }
+    to->quota_cpus = rank->quota_cpus;
+    to->quota_period_ns = rank->quota_cpus > 0 ? sim_host_period(&rank->host) : 0;
+    to->quota_group = r + 1;
+}
+
 static void send(struct world *w, uint32_t r, int64_t end)
 {
     struct rank *rank = &w->rank[r];
@@ -196,6 +215,7 @@ static void send(struct world *w, uint32_t r, int64_t end)
     rank->r.epoch = w->epoch;
     rank->r.wall_ns = (int64_t)rank->wall;
     rank->r.cpu_ns = (int64_t)rank->cpu;
+    tell_quota(w, r, &rank->r);
     m.r = rank->r;
     time_parts(w, r, &m);
     post(w, &m);

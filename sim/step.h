@@ -41,6 +41,7 @@ struct sim_step_config {
     double cpu_noise;       /* the CPU time of a block is measured wrongly by up to this ratio */
     int parts;              /* of a block that are timed apart in a report, 0 to SIM_STEP_PARTS */
     double cold;            /* > 0: the very first step costs so many times as much CPU time */
+    bool quotas_untold;     /* ranks do not tell the balancer of their hosts' quotas */
     unsigned seed;
     bool trace; /* print what is decided */
     /* Called after each report that the balancer took; may be NULL. */

@@ -132,7 +132,7 @@ static void read_report(struct lbw_reader *r, struct lbw_report *m)
     }
 }
 
-#define STEP_FIELDS 15 /* without those of the samples */
+#define STEP_FIELDS 18 /* without those of the samples */
 
 static void write_step(struct lbw_writer *w, const struct lbw_step *m)
 {
@@ -150,6 +150,9 @@ static void write_step(struct lbw_writer *w, const struct lbw_step *m)
     lbw_write_i64(w, m->move_cpu_ns);
     lbw_write_i64(w, m->shift_elements);
     lbw_write_i64(w, m->shift_ns);
+    lbw_write_f64(w, m->quota_cpus);
+    lbw_write_i64(w, m->quota_period_ns);
+    lbw_write_u64(w, m->quota_group);
     lbw_write_u64(w, m->nsamples);
     write_samples(w, m->sample, m->nsamples);
 }
@@ -170,6 +173,9 @@ static void read_step(struct lbw_reader *r, struct lbw_step *m)
     m->move_cpu_ns = lbw_read_i64(r, 0, INT64_MAX);
     m->shift_elements = lbw_read_i64(r, -1, INT64_MAX);
     m->shift_ns = lbw_read_i64(r, 0, INT64_MAX);
+    m->quota_cpus = lbw_read_f64(r, 0, LBW_QUOTA_MAX);
+    m->quota_period_ns = lbw_read_i64(r, 0, INT64_MAX);
+    m->quota_group = lbw_read_u64(r, UINT64_MAX);
     m->nsamples = lbw_read_u64(r, LBW_SAMPLES_MAX);
     read_samples(r, m->sample, m->nsamples);
 }

@@ -21,8 +21,9 @@
 #include "common/buf.h"
 #include "common/spanset.h"
 
-#define LBW_RANK_VERSION 1
-#define LBW_NAME_MAX 64 /* bytes with the NUL */
+#define LBW_RANK_VERSION 2
+#define LBW_QUOTA_MAX 1e6 /* cores */
+#define LBW_NAME_MAX 64   /* bytes with the NUL */
 #define LBW_SPANS_MAX \
     64 /* remaining spans told in a report: the last ones; move_span picks from what is told */
 #define LBW_SAMPLES_MAX 32 /* timed segments in a report */
@@ -136,6 +137,11 @@ struct lbw_step {
         move_cpu_ns; /* to apply `epoch`: in the first STEP after it */
     /* DOACROSS: CPU time to receive and send what flows, in blocks of so many elements; -1: it was not measured */
     int64_t shift_elements, shift_ns;
+    /* Of the control group with the tightest quota that the rank is in: cores, <= LBW_QUOTA_MAX, 0: no quota; its period; a
+     * number that ranks in the same group have in common */
+    double quota_cpus;
+    int64_t quota_period_ns;
+    uint64_t quota_group;
     size_t nsamples; /* parts of the block, each with what it took in a step, in the mean */
     struct lbw_sample sample[LBW_SAMPLES_MAX];
 };

@@ -117,6 +117,9 @@ int lbd_steps_take(const struct lbd_loops_config *config, struct lbp_stepped *st
         .move_cpu_ns = m->move_cpu_ns,
         .shift_iterations = m->shift_elements,
         .shift_ns = m->shift_ns,
+        .quota_cpus = m->quota_cpus,
+        .quota_period_ns = m->quota_period_ns,
+        .quota_group = m->quota_group,
     };
     struct lbp_stepped_stats stats;
     size_t n = 0;

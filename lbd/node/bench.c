@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/cgroup.h"
 #include "common/clock.h"
-#include "lbd/node/cgroup.h"
 #include "lbd/node/idle.h"
 #include "lbd/node/quantum.h"
 #include "lbd/node/worker.h"
@@ -64,7 +64,7 @@ struct site {
 
 static int look(struct site *s, struct lbd_bench_result *r)
 {
-    struct lbd_cgroup g;
+    struct lbx_cgroup g;
     size_t allowed;
     int rc;
 
@@ -73,7 +73,7 @@ static int look(struct site *s, struct lbd_bench_result *r)
     s->own = lbd_idle_pick_now(&s->idle, s->cpu, allowed, allowed - 1, 0);
     lbx_clock_sleep_ns(LOOK_NS);
     s->own = lbd_idle_pick_now(&s->idle, s->cpu, allowed, s->own, 0);
-    lbd_cgroup_find("/proc/self", &g);
+    lbx_cgroup_find("/proc/self", &g);
     r->quota_period_ns = g.period_ns;
     s->ncpus = allowed;
     if (g.quota_cpus < (double)allowed)

@@ -24,17 +24,17 @@
 
 void lbd_load_init(struct lbd_load_source *s, const char *proc)
 {
-    char self[LBD_CGROUP_PATH_MAX];
+    char self[LBX_CGROUP_PATH_MAX];
 
     memset(s, 0, sizeof(*s));
     s->proc = proc;
     snprintf(self, sizeof(self), "%s/self", proc);
-    lbd_cgroup_find(self, &s->cgroup);
+    lbx_cgroup_find(self, &s->cgroup);
 }
 
 static FILE *open_proc(const char *proc, const char *name)
 {
-    char path[LBD_CGROUP_PATH_MAX + 32];
+    char path[LBX_CGROUP_PATH_MAX + 32];
 
     snprintf(path, sizeof(path), "%s/%s", proc, name);
     return fopen(path, "re");
@@ -53,7 +53,7 @@ double lbd_load_cpus(struct lbd_load_source *s)
     cpu_set_t set;
     double cpus;
 
-    lbd_cgroup_refresh(&s->cgroup);
+    lbx_cgroup_refresh(&s->cgroup);
     cpus = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set)
                                                         : (double)sysconf(_SC_NPROCESSORS_ONLN);
     return fmin(fmax(cpus, 1), s->cgroup.quota_cpus);
@@ -90,7 +90,7 @@ static int read_machine(const char *proc, int64_t *ret_busy_ns, int64_t *ret_ste
 
 static double read_pressure(const struct lbd_load_source *s)
 {
-    const struct lbd_cgroup *g = &s->cgroup;
+    const struct lbx_cgroup *g = &s->cgroup;
     double percent = 0;
     FILE *f;
 
@@ -148,7 +148,7 @@ static int read_busy(struct lbd_load_source *s, int64_t machine_ns, int64_t *ret
         *ret_ns = machine_ns;
         return 0;
     }
-    if (lbd_cgroup_usage(&s->cgroup, ret_ns) == 0)
+    if (lbx_cgroup_usage(&s->cgroup, ret_ns) == 0)
         return 0;
     if (!s->procs)
         s->procs = lbd_procs_create();
@@ -170,7 +170,7 @@ static void read_counters(struct lbd_load_source *s, struct counters *c, struct 
     if ((s->cgroup.limited[0] || c->machine_ns >= 0) &&
         read_busy(s, c->machine_ns, &c->busy_ns) < 0)
         c->busy_ns = -1;
-    if (lbd_cgroup_throttled(&s->cgroup, &c->throttled_ns) < 0)
+    if (lbx_cgroup_throttled(&s->cgroup, &c->throttled_ns) < 0)
         c->throttled_ns = -1;
     c->own_ns = lbx_clock_process_cpu_ns();
     c->now_ns = lbx_clock_mono_ns();

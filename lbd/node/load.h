@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lbd/node/cgroup.h"
+#include "common/cgroup.h"
 
 struct lbd_load {
     double cpus;       /* cores that the host has: affinity, online, quota */
@@ -32,7 +32,7 @@ struct lbd_procs;
 
 struct lbd_load_source {
     const char *proc; /* borrowed */
-    struct lbd_cgroup cgroup;
+    struct lbx_cgroup cgroup;
     int64_t at_ns, busy_ns, steal_ns, own_ns, waiting_us; /* of the sample before; at_ns 0: none */
     int64_t throttled_ns;
     struct lbd_procs *procs; /* where only /proc/PID/stat tells; owned */

@@ -228,7 +228,7 @@ END_TEST
 
 START_TEST(trailing_bytes_and_lies_stop_balancing)
 {
-    static const uint8_t trailing[] = {0x92, 0x01, LBW_LEAVE, 0x00};
+    static const uint8_t trailing[] = {0x92, LBW_RANK_VERSION, LBW_LEAVE, 0x00};
     struct fake_balancer b;
     struct fake_rank r[2];
 

@@ -6,6 +6,11 @@ tests_unit_common_test_error_SOURCES = tests/unit/common/test_error.c
 tests_unit_common_test_error_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_common_test_error_LDADD = libcommon.la $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/common/test_cgroup
+tests_unit_common_test_cgroup_SOURCES = tests/unit/common/test_cgroup.c tests/unit/lbd/run.h
+tests_unit_common_test_cgroup_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_common_test_cgroup_LDADD = libcommon.la $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/common/test_clock
 tests_unit_common_test_clock_SOURCES = tests/unit/common/test_clock.c
 tests_unit_common_test_clock_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)

@@ -68,3 +68,8 @@ check_PROGRAMS += tests/unit/policy/test_profit
 tests_unit_policy_test_profit_SOURCES = tests/unit/policy/test_profit.c
 tests_unit_policy_test_profit_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_profit_LDADD = libpolicy.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_caps
+tests_unit_policy_test_caps_SOURCES = tests/unit/policy/test_caps.c
+tests_unit_policy_test_caps_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_caps_LDADD = libpolicy.la $(CHECK_LIBS) -lm

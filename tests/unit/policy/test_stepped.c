@@ -125,6 +125,45 @@ START_TEST(test_lost_plan)
 }
 END_TEST
 
+/*
+ * Two hosts of .4 and .2 cores: with half of the rows each, and steps that are long enough for it, both look like whole cores.
+ * By their quotas the second gets half of what the first does; with equal ones nothing is moved for what noise shows.
+ */
+START_TEST(test_quota)
+{
+    static const struct {
+        const char *policy;
+        double quota[2];
+        int64_t wall_ms[2], bound; /* bound: 0: no plan */
+        uint64_t group[2];
+    } table[] = {{"auto", {.4, .2}, {50, 50}, 667, {1, 2}},
+                 {"auto", {.4, .2}, {50, 50}, 0, {1, 1}}, /* each half of what they share */
+                 {"auto", {.4, 0}, {50, 50}, 286, {1, 0}},
+                 {"auto", {.4, .4}, {50, 80}, 0, {1, 2}},
+                 {"auto", {0, 0}, {50, 80}, 615, {0, 0}},
+                 {"siegell", {.4, .2}, {50, 50}, 0, {1, 2}}};
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct lbp_stepped *s = make_with(table[i].policy);
+        int64_t bound = 0;
+
+        for (uint32_t r = 0; r < 2; r++) {
+            struct lbp_stepped_report d = did(r, 5, 5, table[i].wall_ms[r] * MS);
+
+            d.quota_cpus = i == 1 ? 0.2 : table[i].quota[r];
+            d.quota_period_ns = 100 * MS;
+            d.quota_group = table[i].group[r];
+            ck_assert_int_eq(say(s, d, 1200 * MS), 0);
+        }
+        for (size_t k = 0; k < n; k++)
+            if (action[k].type == LBP_STEPPED_PLAN)
+                bound = action[k].bound[1];
+        ck_assert_msg(llabs(bound - table[i].bound) <= 3, "case %zu: %ld", i, (long)bound);
+        lbp_stepped_destroy(s);
+    }
+}
+END_TEST
+
 /* What a person says that a plan must bring is asked of it, and nothing else. */
 START_TEST(test_profit)
 {
@@ -277,6 +316,7 @@ int main(void)
     tcase_add_test(t, test_sync);
     tcase_add_test(t, test_lost_plan);
     tcase_add_test(t, test_profit);
+    tcase_add_test(t, test_quota);
     tcase_add_test(t, test_grain);
     tcase_add_test(t, test_refuses);
     tcase_add_test(t, test_config);

@@ -81,8 +81,25 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
         m->u.final = (struct lbw_final){4, 127};
         break;
     case LBW_STEP:
-        m->u.step = (struct lbw_step){1, 20, 19, 3,  4,  5,  6, 7,
-                                      8, 9,  10, 11, 12, 13, 2, {{1, 2, 3, 4}, {5, 6, 7, 8}}};
+        m->u.step = (struct lbw_step){1,
+                                      20,
+                                      19,
+                                      3,
+                                      4,
+                                      5,
+                                      6,
+                                      7,
+                                      8,
+                                      9,
+                                      10,
+                                      11,
+                                      12,
+                                      13,
+                                      0.4,
+                                      100000000,
+                                      UINT64_MAX,
+                                      2,
+                                      {{1, 2, 3, 4}, {5, 6, 7, 8}}};
         break;
     case LBW_LAYOUT:
         m->u.layout.loop = 6;
@@ -182,12 +199,12 @@ START_TEST(refuses_what_cannot_be)
 {
     static struct lbw_rank_msg m, out;
     static const char *const bodies[] = {
-        "\x92\x02\x05",         /* another version */
-        "\x92\x01\x07",         /* no such type */
+        "\x92\x01\x05",         /* another version */
+        "\x92\x02\x07",         /* no such type */
         "\xdd\xff\xff\xff\xff", /* four thousand million fields */
-        "\x93\x01\x05\x00",     /* a field too many */
-        "\x91\x01",             /* no type */
-        "\x81\x01\x05",         /* a map */
+        "\x93\x02\x05\x00",     /* a field too many */
+        "\x91\x02",             /* no type */
+        "\x81\x02\x05",         /* a map */
     };
     struct lbx_buf b;
 
@@ -244,6 +261,16 @@ START_TEST(refuses_what_cannot_be)
     m.u.join.hardware = -1;
     ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
     ck_assert_int_lt(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
+    for (int i = 0; i < 3; i++) { /* quotas that no group has; and one that it may have */
+        static const double quota[] = {-0.1, 2 * LBW_QUOTA_MAX, LBW_QUOTA_MAX};
+
+        lbx_buf_consume(&b, lbx_buf_len(&b));
+        memset(&m, 0, sizeof(m));
+        m.type = LBW_STEP;
+        m.u.step.quota_cpus = quota[i];
+        ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
+        ck_assert_int_eq(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out) == 0, i == 2);
+    }
     lbx_buf_fini(&b);
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The CPU control group that we run in. */
-#include "lbd/node/cgroup.h"
+#include "common/cgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,16 +10,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 
 #define LINE_BYTES 4096
+#define FNV_BASE UINT64_C(14695981039346656037)
+#define FNV_PRIME UINT64_C(1099511628211)
 
 /* A small file as text.  Returns its length or a negative errno. */
 static ssize_t read_file(const char *folder, const char *name, char *text, size_t size)
 {
-    char path[LBD_CGROUP_PATH_MAX + 64];
+    char path[LBX_CGROUP_PATH_MAX + 64];
     ssize_t n;
     int fd;
 
@@ -36,7 +39,7 @@ static ssize_t read_file(const char *folder, const char *name, char *text, size_
     return n;
 }
 
-int lbd_cgroup_read_number(const char *folder, const char *name, int64_t *ret)
+int lbx_cgroup_read_number(const char *folder, const char *name, int64_t *ret)
 {
     char text[128], *end;
     ssize_t n = read_file(folder, name, text, sizeof(text));
@@ -65,7 +68,7 @@ static bool has_word(const char *list, const char *word)
 
 static FILE *open_proc(const char *proc, const char *name)
 {
-    char path[LBD_CGROUP_PATH_MAX];
+    char path[LBX_CGROUP_PATH_MAX];
 
     snprintf(path, sizeof(path), "%s/%s", proc, name);
     return fopen(path, "re");
@@ -119,7 +122,7 @@ static bool parse_mount(char *line, int version, const char **ret_root, const ch
     return strcmp(type, "cgroup") == 0 && options && has_word(options, "cpu");
 }
 
-static int find_mount(const char *proc, int version, const char *own, struct lbd_cgroup *g)
+static int find_mount(const char *proc, int version, const char *own, struct lbx_cgroup *g)
 {
     char line[LINE_BYTES];
     const char *root, *point;
@@ -154,8 +157,8 @@ static double read_quota(int version, const char *folder, int64_t *ret_period_ns
         if (read_file(folder, "cpu.max", text, sizeof(text)) <= 0 ||
             sscanf(text, "%" SCNd64 " %" SCNd64, &quota_us, &period_us) != 2)
             return INFINITY;
-    } else if (lbd_cgroup_read_number(folder, "cpu.cfs_quota_us", &quota_us) < 0 ||
-               lbd_cgroup_read_number(folder, "cpu.cfs_period_us", &period_us) < 0) {
+    } else if (lbx_cgroup_read_number(folder, "cpu.cfs_quota_us", &quota_us) < 0 ||
+               lbx_cgroup_read_number(folder, "cpu.cfs_period_us", &period_us) < 0) {
         return INFINITY;
     }
     if (quota_us <= 0 || period_us <= 0 || period_us > LBX_NS_PER_S)
@@ -164,9 +167,9 @@ static double read_quota(int version, const char *folder, int64_t *ret_period_ns
     return (double)quota_us / (double)period_us;
 }
 
-void lbd_cgroup_refresh(struct lbd_cgroup *g)
+void lbx_cgroup_refresh(struct lbx_cgroup *g)
 {
-    char folder[LBD_CGROUP_PATH_MAX];
+    char folder[LBX_CGROUP_PATH_MAX];
     size_t least = strlen(g->mount);
 
     g->quota_cpus = INFINITY;
@@ -192,9 +195,9 @@ void lbd_cgroup_refresh(struct lbd_cgroup *g)
     }
 }
 
-int lbd_cgroup_find(const char *proc, struct lbd_cgroup *ret)
+int lbx_cgroup_find(const char *proc, struct lbx_cgroup *ret)
 {
-    char own[LBD_CGROUP_PATH_MAX];
+    char own[LBX_CGROUP_PATH_MAX];
     int rc = -ENOENT;
 
     memset(ret, 0, sizeof(*ret));
@@ -206,11 +209,11 @@ int lbd_cgroup_find(const char *proc, struct lbd_cgroup *ret)
         if (rc == 0)
             ret->version = version;
     }
-    lbd_cgroup_refresh(ret);
+    lbx_cgroup_refresh(ret);
     return rc;
 }
 
-int lbd_cgroup_usage(const struct lbd_cgroup *g, int64_t *ret_ns)
+int lbx_cgroup_usage(const struct lbx_cgroup *g, int64_t *ret_ns)
 {
     char text[512], *line;
     int64_t us;
@@ -218,7 +221,7 @@ int lbd_cgroup_usage(const struct lbd_cgroup *g, int64_t *ret_ns)
     if (!g->limited[0])
         return -ENOENT;
     if (g->version == 1)
-        return lbd_cgroup_read_number(g->limited, "cpuacct.usage", ret_ns);
+        return lbx_cgroup_read_number(g->limited, "cpuacct.usage", ret_ns);
     if (read_file(g->limited, "cpu.stat", text, sizeof(text)) <= 0)
         return -ENOENT;
     line = strstr(text, "usage_usec ");
@@ -228,7 +231,7 @@ int lbd_cgroup_usage(const struct lbd_cgroup *g, int64_t *ret_ns)
     return 0;
 }
 
-int lbd_cgroup_throttled(const struct lbd_cgroup *g, int64_t *ret_ns)
+int lbx_cgroup_throttled(const struct lbx_cgroup *g, int64_t *ret_ns)
 {
     const char *key = g->version == 1 ? "throttled_time " : "throttled_usec ";
     char text[1024], *line;
@@ -241,4 +244,31 @@ int lbd_cgroup_throttled(const struct lbd_cgroup *g, int64_t *ret_ns)
         return -ENOENT;
     *ret_ns = g->version == 1 ? v : v * LBX_NS_PER_US;
     return 0;
+}
+
+static uint64_t hash(uint64_t h, const void *data, size_t n)
+{
+    const unsigned char *p = data;
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ p[i]) * FNV_PRIME;
+    return h;
+}
+
+uint64_t lbx_cgroup_identity(const struct lbx_cgroup *g)
+{
+    uint64_t h = FNV_BASE;
+    char boot[64];
+    struct stat st;
+    ssize_t n;
+
+    if (!g->limited[0] || stat(g->limited, &st) < 0)
+        return 0;
+    /* containers may all see their group as "/", and may have their host's name or not: the kernel's own numbers do */
+    n = read_file("/proc/sys/kernel/random", "boot_id", boot, sizeof(boot));
+    if (n > 0)
+        h = hash(h, boot, (size_t)n);
+    h = hash(h, &st.st_dev, sizeof(st.st_dev));
+    h = hash(h, &st.st_ino, sizeof(st.st_ino));
+    return h ? h : 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finding our control group and its quota, on planted files. */
-#include "lbd/node/cgroup.h"
+#include "common/cgroup.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "tests/unit/lbd/run.h"
 
 static char dir[64];
-static struct lbd_cgroup group;
+static struct lbx_cgroup group, other;
 
 static void folder(const char *name)
 {
@@ -32,6 +32,7 @@ static void mounted(const char *root, const char *point, const char *type, const
 
 START_TEST(version_2_takes_the_tightest_above)
 {
+    uint64_t identity;
     int64_t ns;
 
     make_folder(dir);
@@ -45,16 +46,26 @@ START_TEST(version_2_takes_the_tightest_above)
     write_file(dir, "cg/a/b/cpu.max", "max 100000\n");
     write_file(dir, "cg/a/b/c/cpu.max", "200000 100000\n");
     write_file(dir, "cg/a/cpu.stat", "usage_usec 1234\nuser_usec 1000\nthrottled_usec 77\n");
-    ck_assert_int_eq(lbd_cgroup_find(dir, &group), 0);
+    ck_assert_int_eq(lbx_cgroup_find(dir, &group), 0);
     ck_assert_int_eq(group.period_ns, 100000000);
-    ck_assert_int_eq(lbd_cgroup_throttled(&group, &ns), 0);
+    ck_assert_int_eq(lbx_cgroup_throttled(&group, &ns), 0);
     ck_assert_int_eq(ns, 77000);
     ck_assert_int_eq(group.version, 2);
     ck_assert_double_eq_tol(group.quota_cpus, .4, 1e-9);
-    ck_assert_int_eq(lbd_cgroup_usage(&group, &ns), 0);
+    ck_assert_int_eq(lbx_cgroup_usage(&group, &ns), 0);
     ck_assert_int_eq(ns, 1234000);
+    identity = lbx_cgroup_identity(&group);
+    ck_assert_uint_ne(identity, 0);
+    write_file(dir, "cg/a/b/cpu.max", "30000 100000\n"); /* tighter: another group */
+    lbx_cgroup_refresh(&group);
+    ck_assert_uint_ne(lbx_cgroup_identity(&group), 0);
+    ck_assert_uint_ne(lbx_cgroup_identity(&group), identity);
+    write_file(dir, "cgroup", "0::/a/b\n"); /* who is elsewhere below it has the same */
+    ck_assert_int_eq(lbx_cgroup_find(dir, &other), 0);
+    ck_assert_uint_eq(lbx_cgroup_identity(&other), lbx_cgroup_identity(&group));
+    write_file(dir, "cg/a/b/cpu.max", "max 100000\n");
     write_file(dir, "cg/a/cpu.max", "max 100000\n");
-    lbd_cgroup_refresh(&group);
+    lbx_cgroup_refresh(&group);
     ck_assert_double_eq_tol(group.quota_cpus, 2, 1e-9);
     remove_folder(dir);
 }
@@ -73,17 +84,17 @@ START_TEST(version_1_with_a_root_that_is_not_the_top)
     write_file(dir, "cg/cpu.cfs_period_us", "100000\n");
     write_file(dir, "cg/host/cpu.cfs_quota_us", "1330\n");
     write_file(dir, "cg/host/cpu.cfs_period_us", "10000\n");
-    ck_assert_int_eq(lbd_cgroup_find(dir, &group), 0);
+    ck_assert_int_eq(lbx_cgroup_find(dir, &group), 0);
     ck_assert_int_eq(group.version, 1);
     ck_assert_double_eq_tol(group.quota_cpus, .133, 1e-9);
     ck_assert_int_eq(group.period_ns, 10000000);
-    ck_assert_int_eq(lbd_cgroup_throttled(&group, &ns), -ENOENT);
+    ck_assert_int_eq(lbx_cgroup_throttled(&group, &ns), -ENOENT);
     write_file(dir, "cg/host/cpu.stat", "nr_periods 9\nnr_throttled 3\nthrottled_time 555\n");
-    ck_assert_int_eq(lbd_cgroup_throttled(&group, &ns), 0);
+    ck_assert_int_eq(lbx_cgroup_throttled(&group, &ns), 0);
     ck_assert_int_eq(ns, 555);
-    ck_assert_int_lt(lbd_cgroup_usage(&group, &ns), 0); /* accounted elsewhere */
+    ck_assert_int_lt(lbx_cgroup_usage(&group, &ns), 0); /* accounted elsewhere */
     write_file(dir, "cg/host/cpuacct.usage", "987654321\n");
-    ck_assert_int_eq(lbd_cgroup_usage(&group, &ns), 0);
+    ck_assert_int_eq(lbx_cgroup_usage(&group, &ns), 0);
     ck_assert_int_eq(ns, 987654321);
     remove_folder(dir);
 }
@@ -97,13 +108,14 @@ START_TEST(without_a_quota_there_is_none)
     write_file(dir, "cgroup", "1:cpuset:/x\n0::/\n");
     mounted("/", "cg", "cgroup2", "rw");
     folder("cg");
-    ck_assert_int_eq(lbd_cgroup_find(dir, &group), 0);
+    ck_assert_int_eq(lbx_cgroup_find(dir, &group), 0);
     ck_assert(isinf(group.quota_cpus));
     ck_assert_int_eq(group.period_ns, 0);
-    ck_assert_int_lt(lbd_cgroup_usage(&group, &ns), 0);
-    ck_assert_int_eq(lbd_cgroup_throttled(&group, &ns), -ENOENT);
+    ck_assert_int_lt(lbx_cgroup_usage(&group, &ns), 0);
+    ck_assert_int_eq(lbx_cgroup_throttled(&group, &ns), -ENOENT);
+    ck_assert_uint_eq(lbx_cgroup_identity(&group), 0);
     write_file(dir, "cg/cpu.max", "garbage\n");
-    lbd_cgroup_refresh(&group);
+    lbx_cgroup_refresh(&group);
     ck_assert(isinf(group.quota_cpus));
     remove_folder(dir);
 }
@@ -117,11 +129,11 @@ START_TEST(garbage_is_no_group)
     write_file(dir, "mountinfo", "a b c\n - \n1 2 3 - cgroup2\n1 2 3 4 5 - cgroup2\n");
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         write_file(dir, "cgroup", bad[i]);
-        lbd_cgroup_find(dir, &group);
+        lbx_cgroup_find(dir, &group);
         ck_assert(isinf(group.quota_cpus));
     }
     remove_folder(dir);
-    ck_assert_int_lt(lbd_cgroup_find("/nonexistent", &group), 0);
+    ck_assert_int_lt(lbx_cgroup_find("/nonexistent", &group), 0);
     ck_assert(isinf(group.quota_cpus));
 }
 END_TEST
@@ -134,5 +146,5 @@ int main(void)
     tcase_add_test(tc, version_1_with_a_root_that_is_not_the_top);
     tcase_add_test(tc, without_a_quota_there_is_none);
     tcase_add_test(tc, garbage_is_no_group);
-    return run_tests("lbd/cgroup", tc);
+    return run_tests("common/cgroup", tc);
 }
