@@ -83,3 +83,10 @@ double lbp_caps_share(struct lbp_caps *c, uint32_t rank)
         count(c);
     return c->rank[rank].share;
 }
+
+int64_t lbp_caps_period_ns(struct lbp_caps *c)
+{
+    if (c->stale)
+        count(c);
+    return c->period_ns;
+}

@@ -40,4 +40,7 @@ bool lbp_caps_tell(struct lbp_caps *c, uint32_t rank, double cpus, int64_t perio
  * something new. */
 double lbp_caps_share(struct lbp_caps *c, uint32_t rank);
 
+/* The longest period of the quotas; 0: nobody has one.  As lbp_caps_share. */
+int64_t lbp_caps_period_ns(struct lbp_caps *c);
+
 #endif

@@ -6,7 +6,7 @@
  * one does.  Both costs come from what was learned of the iterations in the whole run: a comparison with what the first steps
  * really took would have the first touch of all memory in it.  Times are means over so long that the stops of a quota, which
  * hit a short block seldom and then hard, are not taken for the speed; that one lets a block through which is shorter than
- * what it allows stays unseen, and so what was saved is then said too low.  The longest of these, or the way of a pipeline
+ * what it allows is known where ranks tell of their quotas, else what was saved is said too low.  The longest of these, or the way of a pipeline
  * through all of them, against the same of the present blocks, is what a step would have taken more.
  * Source: ours.
  */
@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/caps.h"
 #include "policy/profile.h"
 
 #define WINDOW_NS 250000000
@@ -37,6 +38,7 @@ struct lbp_firsts {
     int64_t *bound;    /* [nranks + 1] owned */
     struct part *rank; /* [nranks] owned */
     struct lbp_profile profile;
+    struct lbp_caps caps;
     int64_t pipelined, block;
     int64_t begun_ns;         /* of the window; INT64_MIN: none yet */
     bool moved;               /* in the window a rank had other iterations than at first */
@@ -59,7 +61,7 @@ int lbp_firsts_create(uint32_t nranks, const int64_t *bound, const double *hardw
     f->begun_ns = INT64_MIN;
     f->bound = malloc(size);
     f->rank = calloc(nranks, sizeof(*f->rank));
-    if (!f->bound || !f->rank) {
+    if (!f->bound || !f->rank || lbp_caps_init(&f->caps, nranks) < 0) {
         lbp_firsts_destroy(f);
         return -ENOMEM;
     }
@@ -79,6 +81,7 @@ void lbp_firsts_destroy(struct lbp_firsts *f)
         return;
     free(f->bound);
     free(f->rank);
+    lbp_caps_fini(&f->caps);
     free(f);
 }
 
@@ -127,6 +130,18 @@ static void add_steps(struct lbp_firsts *f)
     f->took_ns += (double)steps * step_ns(f, sum, most);
 }
 
+/* What the rank's first block would take now, at its speed; and no less than its quota lets through. */
+static double first_ns(struct lbp_firsts *f, uint32_t i, double others)
+{
+    const struct part *p = &f->rank[i];
+    double work = lbp_profile_work(&f->profile, f->bound[i], f->bound[i + 1]);
+    double first = work * (p->slope > 0 ? p->slope : others);
+
+    if (p->steps > 0 && work * (double)p->steps <= p->work) /* it has as much to do now */
+        return first;
+    return fmax(first, work / (lbp_caps_share(&f->caps, i) * p->hardware));
+}
+
 /* The window is over. */
 static void settle(struct lbp_firsts *f)
 {
@@ -143,8 +158,7 @@ static void settle(struct lbp_firsts *f)
     others = common_slope(f);
     for (uint32_t i = 0; i < f->nranks; i++) {
         struct part *p = &f->rank[i];
-        double first = lbp_profile_work(&f->profile, f->bound[i], f->bound[i + 1]) *
-                       (p->slope > 0 ? p->slope : others);
+        double first = first_ns(f, i, others);
 
         sum += first;
         most = fmax(most, first);
@@ -180,6 +194,7 @@ void lbp_firsts_report(struct lbp_firsts *f, const struct lbp_stepped_report *r,
     if (r->nsamples == 0)
         lbp_profile_add_whole(&f->profile, r->first, r->last,
                               (double)r->cpu_ns * p->hardware / (double)r->steps);
+    (void)lbp_caps_tell(&f->caps, r->rank, r->quota_cpus, r->quota_period_ns, r->quota_group);
     p->wall += (double)r->wall_ns;
     p->work += (double)r->steps * lbp_profile_work(&f->profile, r->first, r->last);
     p->steps += r->steps;

@@ -32,7 +32,8 @@
 #define JITTER_MAX 0.05
 #define LOST_NS 3e9 /* and so many steps: a plan is told again that was not applied */
 #define LOST 10
-#define TELL 0.25 /* ratio by which a period must differ to be told */
+#define QUOTA_PERIODS 5 /* that a balancing period lasts at least; seed 000, section 5.2 */
+#define TELL 0.25       /* ratio by which a period must differ to be told */
 
 static bool published(const struct lbp_stepped *s)
 {
@@ -270,6 +271,17 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     s->since_moves = 0;
 }
 
+/*
+ * Under quotas reports cost the more: each wakes the balancer, which takes a slice of its host's quota on another processor.  And
+ * what a quota does shows in several of its periods only.
+ */
+static int64_t quota_period(struct lbp_stepped *s, int64_t period_ns)
+{
+    double least = QUOTA_PERIODS * (double)lbp_caps_period_ns(&s->caps);
+
+    return (int64_t)fmax((double)period_ns, fmin(least, LBP_PERIOD_MAX_NS));
+}
+
 static void update_period(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *action,
                           size_t *n)
 {
@@ -282,8 +294,12 @@ static void update_period(struct lbp_stepped *s, int64_t now_ns, struct lbp_step
             lbp_period(REPORT_NS, lbp_profit_transfer_ns(&s->profit, (double)s->config.row_bytes),
                        s->workscale, quantum, s->config.nranks);
         s->period_ns = (int64_t)fmax((double)s->period_ns, 4 * s->message_ns);
+        s->period_ns = quota_period(s, s->period_ns);
         if ((double)(now_ns - s->begun_ns) < EARLY_NS && s->config.nranks <= 64)
-            s->period_ns = LBP_PERIOD_QUICK_NS;
+            s->period_ns =
+                s->last.at_ns == INT64_MIN
+                    ? LBP_PERIOD_QUICK_NS
+                    : (int64_t)fmax(LBP_PERIOD_QUICK_NS, (double)lbp_caps_period_ns(&s->caps));
     }
     if (fabs((double)(s->period_ns - s->told_period_ns)) <= TELL * (double)s->told_period_ns)
         return;

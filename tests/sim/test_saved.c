@@ -43,6 +43,7 @@ static void draw_case(struct drawn *d, enum load load, double work, unsigned see
 
         h->cores = draw(&seed, 0.2, 1);
         h->quota = seed % 3 == 0;
+        h->quota_cores = h->cores; /* the load is in it */
         h->phase_ns = (int64_t)draw(&seed, 0, 10e6);
         if (load == STEADY || (load == ONCE && i > 0))
             continue;

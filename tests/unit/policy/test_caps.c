@@ -23,7 +23,7 @@ START_TEST(test_shares)
     ck_assert_double_eq_tol(lbp_caps_share(&c, 1), 0.3, 1e-9);
     ck_assert(isinf(lbp_caps_share(&c, 2))); /* has not told */
     ck_assert(isinf(lbp_caps_share(&c, 4)));
-    ck_assert_int_eq(c.period_ns, 100 * MS);
+    ck_assert_int_eq(lbp_caps_period_ns(&c), 100 * MS);
     lbp_caps_fini(&c);
 }
 END_TEST
@@ -42,7 +42,7 @@ START_TEST(test_changes)
     ck_assert_double_eq_tol(lbp_caps_share(&c, 0), 0.4, 1e-9);
     ck_assert(lbp_caps_tell(&c, 0, 0, 0, 7)); /* none any more */
     ck_assert(isinf(lbp_caps_share(&c, 0)));
-    ck_assert_int_eq(c.period_ns, 20 * MS);
+    ck_assert_int_eq(lbp_caps_period_ns(&c), 20 * MS);
     ck_assert(!lbp_caps_tell(&c, 0, 0, 5, 3));
     lbp_caps_fini(&c);
 }
