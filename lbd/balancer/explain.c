@@ -130,6 +130,14 @@ void lbd_explain_range(const struct lbd_explain *e, uint64_t *ret_first, uint64_
     *ret_first = e->next > LBD_EXPLAIN_RING ? e->next - LBD_EXPLAIN_RING : 0;
 }
 
+bool lbd_explain_done(const struct lbd_explain *e, uint64_t first, uint64_t next)
+{
+    for (uint64_t i = first; i < next; i++)
+        if (e->ring[i % LBD_EXPLAIN_RING].d.done)
+            return true;
+    return false;
+}
+
 /* JSON has no infinities: a rank without any speed never ends. */
 static void put_real(json_t *o, const char *key, double v)
 {

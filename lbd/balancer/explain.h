@@ -11,6 +11,7 @@
 #define LBD_EXPLAIN_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "policy/decision.h"
@@ -37,6 +38,9 @@ void lbd_explain_add(struct lbd_explain *e, const char *loop, const struct lbp_d
 
 /* Numbers of the oldest decision kept and of the one after the newest: equal when there is none. */
 void lbd_explain_range(const struct lbd_explain *e, uint64_t *ret_first, uint64_t *ret_next);
+
+/* Whether one of [first, next) was to move something.  They are kept: see lbd_explain_range. */
+bool lbd_explain_done(const struct lbd_explain *e, uint64_t first, uint64_t next);
 
 /* A kept decision as JSON, owned by the caller; NULL when it is not kept or there is no memory. */
 json_t *lbd_explain_json(const struct lbd_explain *e, uint64_t seq);

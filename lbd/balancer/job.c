@@ -20,7 +20,7 @@
 #define UNHEARD_NS \
     (10 *          \
      LBX_NS_PER_S) /* a rank silent for so long does other work: beats would only fill its socket */
-#define BEAT_NS (250 * LBX_NS_PER_MS)
+#define BEAT_NS (333 * LBX_NS_PER_MS) /* three in the time after which a rank takes us for lost */
 #define JOIN_MS \
     5000 /* all ranks join within so long after the first; they start together (lb_init is collective) */
 #define STRANGERS 64 /* connections above one a rank: for those that are not proved yet */
@@ -302,7 +302,7 @@ static void rearm_wake(struct lbd_job *j)
 /* A rank that hears nothing for a second takes us for dead. */
 static void on_beat(uv_timer_t *h)
 {
-    const struct lbw_rank_msg beat = {.type = LBW_BEAT};
+    static const struct lbw_rank_msg beat = {.type = LBW_BEAT}; /* large */
     struct lbd_job *j = h->data;
     int64_t now_ns = lbx_clock_mono_ns();
 

@@ -12,6 +12,7 @@
 #include "wire/local.h"
 
 #define EVERY_MS 1000
+#define QUIET_TURNS 5 /* decisions to leave all as it is can wait for so many of them */
 #define ASK_NS (40 * LBX_NS_PER_MS)
 #define AT_ONCE 40 /* decisions in a message: about 1 KB each with 16 ranks */
 #define HOSTS_MAX 64
@@ -26,8 +27,8 @@ struct lbd_tell {
     double begun_s;
     uint64_t next, after; /* the first not told; the one after those on their way */
     bool asking, finishing, said_last, failed, alive; /* alive: it has answered */
-    int failures;
-    struct lbw_local_msg request, answer; /* large */
+    int failures, turns;                              /* turns: since something was told */
+    struct lbw_local_msg request, answer;             /* large */
 };
 
 static json_t *pack(struct lbd_tell *t, uint64_t first, uint64_t next)
@@ -94,14 +95,27 @@ static void tell(struct lbd_tell *t)
     t->asking = uv_queue_work(t->timer.loop, &t->work, ask, on_asked) == 0;
 }
 
+/* Nothing has been done, and there is room for what was left. */
+static bool can_wait(const struct lbd_tell *t)
+{
+    uint64_t first, next;
+
+    lbd_explain_range(t->explain, &first, &next);
+    if (t->next > first)
+        first = t->next;
+    return t->next > 0 && next - first < AT_ONCE && !lbd_explain_done(t->explain, first, next);
+}
+
 static void on_timer(uv_timer_t *h)
 {
     struct lbd_tell *t = h->data;
 
-    if (t->failures >= FAILURES_MAX)
+    if (t->failures >= FAILURES_MAX) {
         uv_timer_stop(h);
-    else
+    } else if (++t->turns >= QUIET_TURNS || !can_wait(t)) {
+        t->turns = 0;
         tell(t);
+    }
 }
 
 int lbd_tell_create(uv_loop_t *loop, const struct lbd_explain *explain, const struct lbd_job *job,
