@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Two lbds on loopback: a controller and a node.  What they answer, what they refuse, and what outlives a kill.
+# beside others: waits for daemons and jobs, whatever the speed of hosts
 . "$(dirname "$0")/../lib/tap.sh"
 need_build sbin/lbd bin/lbctl
 munge -n </dev/null 2>/dev/null | unmunge >/dev/null 2>&1 || skip_all "munged does not run"

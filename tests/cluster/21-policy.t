@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # policy.conf obeyed by jobs: what comes before what, limits, an lbd that is gone or stopped, and the tasks lbd is told of.
+# beside others: waits for daemons and jobs, whatever the speed of hosts
 . "$(dirname "$0")/../lib/tap.sh"
 need_build sbin/lbd bin/lbctl slurm_plugin/.libs/lb.so
 export LB_CLUSTER_LBD=no

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # lbctl top and lbctl job: a job while it runs and after its end, from SQLite; in a terminal with its keys and sizes.
+# beside others: waits for daemons and jobs, whatever the speed of hosts
 . "$(dirname "$0")/../lib/tap.sh"
 need_build bench/cpuloop lb-balancer sbin/lbd bin/lbctl
 command -v python3 >/dev/null || skip_all "python3 is not installed"

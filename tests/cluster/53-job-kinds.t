@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Jobs of every kind on the page of metrics: two steps of a job at once, arrays, heterogeneous jobs, odd bytes in the environment; and a scrape
 # while the database is locked by somebody else.
+# beside others: waits for daemons and jobs, whatever the speed of hosts
 . "$(dirname "$0")/../lib/tap.sh"
 need_build bench/cpuloop lb-balancer sbin/lbd bin/lbctl
 command -v python3 >/dev/null || skip_all "python3 is not installed"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # A heterogeneous step (srun A : B): all components are the ranks of one program, and one balancer serves them all.
+# beside others: waits for daemons and jobs, whatever the speed of hosts
 . "$(dirname "$0")/../lib/tap.sh"
 need_build bench/cpuloop examples/plain lb-balancer
 need_cluster 3

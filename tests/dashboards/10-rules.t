@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Rules and alerts as Prometheus' own tool judges them; each alert fires and stays silent when it should; faults are found out.
+# beside others: waits, or computes alone, and nothing in it depends on how fast
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/lib.sh"
 need_tools promtool python3

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Every question of every dashboard has an answer from a real Prometheus and a real SQLite file; a wrong one is found out.
+# beside others: waits, or computes alone, and nothing in it depends on how fast
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/lib.sh"
 need_tools prometheus promtool python3 curl

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every question of every dashboard, on a real Prometheus that scrapes real lbds while real jobs come and go on a cluster; the SQLite ones
 # on the snapshot that the controller publishes.  Then they are drawn, where node is there; the pictures stay under dashboards/live.
+# beside others: waits, or computes alone, and nothing in it depends on how fast
 . "$(dirname "$0")/../lib/tap.sh"
 . "$(dirname "$0")/lib.sh"
 need_tools prometheus promtool python3 curl sqlite3
