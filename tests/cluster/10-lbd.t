@@ -7,7 +7,7 @@ need_build sbin/lbd bin/lbctl
 munge -n </dev/null 2>/dev/null | unmunge >/dev/null 2>&1 || skip_all "munged does not run"
 lbctl() { "$LB_BUILD/bin/lbctl" "$@"; }
 
-port=$((20000 + $$ % 20000))
+port=$((20000 + $$ % 5000 * 4)) # three of its own, also beside another test
 head=$tap_tmp/head.sock node=$tap_tmp/node.sock
 printf 'probe { load_interval = 500ms }\nindex { task = 1.5 }\n' >"$tap_tmp/policy.conf"
 printf 'probe { load_interval = 500ms }\n' >"$tap_tmp/node.conf"

@@ -9,7 +9,7 @@ munge -n </dev/null 2>/dev/null | unmunge >/dev/null 2>&1 || skip_all "munged do
 command -v sqlite3 >/dev/null || skip_all "sqlite3 is not installed"
 lbctl() { "$LB_BUILD/bin/lbctl" "$@"; }
 
-port=$((20000 + $$ % 20000))
+port=$((20000 + $$ % 5000 * 4)) # three of its own, also beside another test
 head=$tap_tmp/head.sock node=$tap_tmp/node.sock db=$tap_tmp/state/lbd.db
 printf 'probe { load_interval = 500ms }\n' >"$tap_tmp/policy.conf"
 pid_head='' pid_node='' holder=''
