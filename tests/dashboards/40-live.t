@@ -7,6 +7,11 @@
 . "$(dirname "$0")/lib.sh"
 need_tools prometheus promtool python3 curl sqlite3
 need_build bench/cpuloop lb-balancer sbin/lbd
+can_draw() { render_browser && command -v node >/dev/null && command -v npm >/dev/null; }
+if can_draw; then # it takes as long as the cluster takes to have something to show
+  render_packages >/dev/null 2>&1 </dev/null &
+  at_end wait $!
+fi
 export LB_CLUSTER=d$$
 live_dir=$tap_tmp/live
 . "$dash/live.sh"
@@ -80,7 +85,7 @@ fi
 cp "$live_dir/history.db" "$tap_tmp/history.db"
 
 png=$LB_BUILD/dashboards/live
-if render_browser && command -v node >/dev/null && command -v npm >/dev/null && render_packages >"$tap_tmp/npm" 2>&1 </dev/null; then
+if can_draw && render_packages >"$tap_tmp/npm" 2>&1 </dev/null; then
   mkdir -p "$png"
   rm -f "$png"/*.png
   cd "$work" || exit
