@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Jobs that run while something is wrong with lbd: a name that is another's, an unreadable policy.conf, a full disk, a damaged
+# database, a host that is booted anew in the middle of a step, a controller that hangs, one that cannot be reached.  Each time a
+# step is balanced and ends right, a new job goes to the better host by what was known before, and no host is drained.
+. "$(dirname "$0")/../lib/tap.sh"
+need_build sbin/lbd bin/lbctl lb-balancer slurm_plugin/.libs/lb.so bench/cpuloop
+export LB_CLUSTER_LBD=no
+need_cluster 2
+dir=$(cluster dir)
+within() { # SECONDS CMD...: until it succeeds
+  local until=$((SECONDS + $1))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    [ $SECONDS -lt $until ] || return 1
+    sleep 0.2
+  done
+}
+status() { # HOST KEY
+  cluster on "$1" "$LB_BUILD/bin/lbctl" --json status | perl -MJSON::PP -e '
+    my $v = decode_json(join "", <STDIN>); $v = $v->{$_} for split /\./, $ARGV[0];
+    print ref $v eq "JSON::PP::Boolean" ? ($v ? "true" : "false") : $v // "null"' "$2"
+}
+status_is() { [ "$(status "$1" "$2")" = "$3" ]; }
+status_above() { [ "$(status "$1" "$2")" -gt "$3" ]; }
+id=$(awk -F: '$1 == "lbtest" { print $3 }' "$dir/passwd")
+n1_user() { cluster on n1 setpriv --reuid "$id" --regid "$id" --clear-groups timeout 60 "$@"; }
+pid_of() { cluster lbd "$1" status | cut -d' ' -f3; }
+
+# Slurm would take n1; n2 is the better one.  srun runs on n1: its lbd is a node's, and knows what the controller has told it.
+better() { [ "$(n1_user srun --lb=hosts -N1 -n1 hostname)" = n2 ]; }
+step() { n1_user srun --mpi=pmix --lb=auto -N2 -n4 "$LB_BUILD/bench/cpuloop" --iterations "$1" >"$tap_tmp/step" 2>&1; }
+right() { # whatever is wrong the step ends well; that a busy machine lets go of the balancer is another matter
+  local i
+  for i in 1 2 3; do
+    step 150 && cat "$tap_tmp/step" && grep -q 'missing=0 duplicated=0 corrupt=0' "$tap_tmp/step" || return 1
+    ! grep -q ' balanced_ranks=4 ' "$tap_tmp/step" || return 0
+  done
+  return 1
+}
+jobs_run() { # WHAT
+  ok "$1: a step is balanced, each iteration once" right 
+  ok "$1: a new job goes to the better host" within 60 better
+}
+
+cluster speed n1 .25
+cluster speed n2 .75
+printf 'probe { load_interval = 1s }\n' >"$dir/policy.conf"
+mkdir -p "$dir/host/head/state"
+cluster head mount -t tmpfs -o size=4m tmpfs "$dir/host/head/state"
+cluster lbd all start >/dev/null
+ok "the better host is known" within 90 better
+jobs_run "all is well"
+
+# --- a name that is another's
+address=$(sed -n 's/^SlurmctldHost=head(\(.*\))/\1/p' "$dir/slurm.conf")
+# shellcheck disable=SC2016
+cluster on n2 sh -c 'echo $$ >"$0"; exec "$@"' "$dir/shared/liar.pid" "$LB_BUILD/sbin/lbd" --role=node --controller="$address" --host=n1 \
+  --socket="$dir/shared/liar.sock" --state="$dir/shared" --config="$dir/policy.conf" --metrics=off >"$tap_tmp/liar.log" 2>&1 &
+liar=$!
+ok "name: the liar is refused" within 30 grep -q 'says that it is host n1' "$dir/log/lbd.head.log"
+jobs_run name
+cluster on n2 kill "$(cat "$dir/shared/liar.pid")"
+wait $liar 2>/dev/null || true
+
+# --- policy.conf is garbage
+printf 'probe { load_interval = soon\n' >"$dir/policy.conf"
+for h in head n1 n2; do kill -HUP "$(pid_of $h)"; done
+ok "policy.conf: it is refused" within 30 status_is n1 policy_conf.reload_failures 1
+jobs_run policy.conf
+printf 'probe { load_interval = 1s }\n' >"$dir/policy.conf"
+
+# --- the controller's disk is full
+cluster head dd if=/dev/zero of="$dir/host/head/state/filler" bs=1k count=8k status=none 2>/dev/null || true
+ok "full: reports are not acknowledged" within 60 status_above n1 uplink.pending 3
+jobs_run full
+cluster head rm "$dir/host/head/state/filler"
+ok "full: with room again they are" within 60 status_is n1 uplink.pending 0
+
+# --- its database is damaged
+cluster lbd head stop >/dev/null
+cluster head dd if=/dev/urandom of="$dir/host/head/state/lbd.db" bs=1k count=8 conv=notrunc status=none
+cluster lbd head start >/dev/null
+jobs_run damaged
+ok "damaged: a fresh one is begun" within 60 status_is head controller.database.resets 1
+
+# --- n2 is booted anew while a step runs: to lbd, its boot id is another
+step 1500 &
+long=$!
+printf '11111111-2222-3333-4444-555555555555\n' >"$dir/shared/boot_id"
+ok "(a step runs)" within 30 cluster on n2 pgrep -x cpuloop
+cluster lbd n2 kill >/dev/null
+cluster on n2 mount --bind "$dir/shared/boot_id" /proc/sys/kernel/random/boot_id
+cluster lbd n2 start >/dev/null
+st=0
+wait $long || st=$?
+is "$st $(grep -c 'missing=0 duplicated=0 corrupt=0' "$tap_tmp/step")" "0 1" "rebooted: the step ends well"
+jobs_run rebooted
+
+# --- the controller hangs, and cannot be reached
+kill -STOP "$(pid_of head)"
+jobs_run "hanging controller"
+kill -CONT "$(pid_of head)"
+cluster lbd head kill >/dev/null
+ok "no controller: n1 notices" within 60 status_is n1 uplink.connected false
+jobs_run "no controller"
+is "$(cluster head sinfo -h -o %T | sort -u)" idle "no host is drained or down"
+done_testing
