@@ -113,7 +113,8 @@ static void tell_layout(const char *why_not)
         slurm_spank_log("lb: Slurm lays out the tasks: %s", why_not);
 }
 
-static void place(const struct lbs_command *c, const struct lbs_choice *choice, int64_t deadline_ns)
+static void place(const struct lbs_command *c, const struct lbs_choice *choice,
+                  struct lbs_idle *idle, int64_t deadline_ns)
 {
     const char *jobid = getenv("SLURM_JOB_ID");
     struct lbs_place p = {.command = c,
@@ -121,6 +122,7 @@ static void place(const struct lbs_command *c, const struct lbs_choice *choice, 
                           .job_hosts = jobid ? getenv("SLURM_JOB_NODELIST") : NULL,
                           .job_cpus = getenv("SLURM_JOB_CPUS_PER_NODE"),
                           .jobid = jobid ? (uint32_t)strtoul(jobid, NULL, 10) : 0,
+                          .idle = idle,
                           .deadline_ns = deadline_ns};
     const char *why = "SLURM_JOB_NODELIST is missing";
     enum lbw_placement what = LBW_PLACE_NOT_UNDERSTOOD;
@@ -137,13 +139,44 @@ static void place(const struct lbs_command *c, const struct lbs_choice *choice, 
     (void)setenv(LBS_PLACEMENT, lbw_placement_name(what), 1);
 }
 
+/* What the site has decided, and then where the tasks go. */
+static void decide(struct lbs_command *c, struct lbs_choice *choice, struct lbs_idle *idle,
+                   int64_t deadline_ns)
+{
+    int64_t rule_ns = lbx_clock_mono_ns() + LBS_SRUN_NS(lbs_plugin.config.deadline_ns);
+    const char *partition = getenv("SLURM_JOB_PARTITION");
+    struct lbx_error err;
+
+    if (choice->wish == LBS_UNSET && rule_ns > lbx_clock_mono_ns() + LBS_UNASKED_NS)
+        rule_ns = lbx_clock_mono_ns() + LBS_UNASKED_NS;
+    if (!getenv("SLURM_JOB_ID") || !partition)
+        partition = c->partition;
+    lbs_plugin.lbd.socket = lbs_plugin.config.socket;
+    lbs_plugin.has_rule = lbs_ask_rule(&lbs_plugin.lbd, partition,
+                                       c->account ? c->account : getenv("SLURM_JOB_ACCOUNT"),
+                                       rule_ns, &lbs_plugin.rule) == 0;
+    if (!lbs_plugin.has_rule) { /* without an lbd there is no ranking either */
+        if (choice->wish == LBS_ON && !c->conflict &&
+            (choice->params.hosts || getenv("SLURM_JOB_ID")))
+            (void)setenv(LBS_PLACEMENT, lbw_placement_name(lbs_plugin.lbd.why), 1);
+        if (choice->wish == LBS_ON && c->verbose)
+            tell_layout("lbd does not answer");
+        return;
+    }
+    if (choice->wish == LBS_ON && c->verbose && !lbs_plugin.rule.place)
+        tell_layout("so the site wants it");
+    if (!lbs_plugin.rule.place || lbs_rules_apply(&lbs_plugin.rule, choice, &err) < 0 ||
+        choice->wish != LBS_ON)
+        return;
+    place(c, choice, idle, deadline_ns);
+}
+
 void lbs_local_init(void)
 {
-    int64_t deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns, rule_ns;
-    const char *partition = getenv("SLURM_JOB_PARTITION");
+    int64_t deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns;
+    struct lbs_idle idle = LBS_IDLE_NONE;
     struct lbs_command c;
     struct lbs_choice choice;
-    struct lbx_error err;
 
     (void)unsetenv(LBS_PLACED); /* an outer step's */
     (void)unsetenv(LBS_PLACEMENT);
@@ -153,28 +186,12 @@ void lbs_local_init(void)
     choice = asked(&c);
     if (choice.wish == LBS_OFF)
         return;
-    rule_ns = lbx_clock_mono_ns() + LBS_SRUN_NS(lbs_plugin.config.deadline_ns);
-    if (choice.wish == LBS_UNSET && rule_ns > lbx_clock_mono_ns() + LBS_UNASKED_NS)
-        rule_ns = lbx_clock_mono_ns() + LBS_UNASKED_NS;
-    if (!getenv("SLURM_JOB_ID") || !partition)
-        partition = c.partition;
-    lbs_plugin.lbd.socket = lbs_plugin.config.socket;
-    lbs_plugin.has_rule = lbs_ask_rule(&lbs_plugin.lbd, partition,
-                                       c.account ? c.account : getenv("SLURM_JOB_ACCOUNT"), rule_ns,
-                                       &lbs_plugin.rule) == 0;
-    if (!lbs_plugin.has_rule) { /* without an lbd there is no ranking either */
-        if (choice.wish == LBS_ON && !c.conflict && (choice.params.hosts || getenv("SLURM_JOB_ID")))
-            (void)setenv(LBS_PLACEMENT, lbw_placement_name(lbs_plugin.lbd.why), 1);
-        if (choice.wish == LBS_ON && c.verbose)
-            tell_layout("lbd does not answer");
-        return;
-    }
-    if (choice.wish == LBS_ON && c.verbose && !lbs_plugin.rule.place)
-        tell_layout("so the site wants it");
-    if (!lbs_plugin.rule.place || lbs_rules_apply(&lbs_plugin.rule, &choice, &err) < 0 ||
-        choice.wish != LBS_ON)
-        return;
-    place(&c, &choice, deadline_ns);
+    /* slurmctld takes longer to answer than lbd: it is asked first, where its answer will hardly be in vain */
+    if (choice.wish == LBS_ON && choice.params.hosts && !getenv("SLURM_JOB_ID") && !c.conflict &&
+        !c.fresh_conflict)
+        lbs_idle_ask(&idle, c.partition);
+    decide(&c, &choice, &idle, deadline_ns);
+    lbs_idle_end(&idle);
 }
 
 void lbs_local_post_opt(void)

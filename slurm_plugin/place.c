@@ -2,19 +2,19 @@
 /* Which hosts a step of srun uses, and how many of its tasks each of them gets. */
 #include "slurm_plugin/place.h"
 
+#include <errno.h>
 #include <slurm/slurm.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "slurm_plugin/idle.h"
 
 #define GAIN 1.05        /* of the slowest task: less is within the noise of what was measured */
 #define WORK_MAX 4000000 /* steps of the layout: some ms */
 #define CLAIM_TRIES 16   /* of a burst the last ones find that many others before them */
 
 static struct lbw_local_claims claims;
-static char names[LBW_LOCAL_TEXT_MAX], idle[2 * LBW_LOCAL_TEXT_MAX]; /* too large for a stack */
+static char names[LBW_LOCAL_TEXT_MAX],
+    idle_text[2 * LBW_LOCAL_TEXT_MAX]; /* too large for a stack */
 
 unsigned lbs_place_cpus(const char *text, size_t n)
 {
@@ -226,7 +226,7 @@ static bool name_idle(void)
 {
     size_t used = 0;
 
-    for (const char *line = idle; *line; line += strcspn(line, "\n") + 1) {
+    for (const char *line = idle_text; *line; line += strcspn(line, "\n") + 1) {
         char host[LBS_HOST_MAX];
 
         if (sscanf(line, "%63s", host) == 1 && !add_name(&used, host))
@@ -243,7 +243,8 @@ static size_t idle_slots(const struct lbs_command *c, const struct lbw_local_hos
 {
     size_t n = 0;
 
-    for (const char *line = idle; *line && n < LBS_SLOTS_MAX; line += strcspn(line, "\n") + 1) {
+    for (const char *line = idle_text; *line && n < LBS_SLOTS_MAX;
+         line += strcspn(line, "\n") + 1) {
         char host[LBS_HOST_MAX];
         unsigned cpus;
 
@@ -262,12 +263,18 @@ static size_t lay_out_new(const struct lbs_place *p, struct lbs_lbd *lbd, struct
     const struct lbs_command *c = p->command;
     const struct lbw_local_hosts *hosts;
     size_t n;
+    int rc;
 
     if (c->fresh_conflict)
         return leave(LBW_PLACE_NOT_ASKED, c->fresh_conflict, ret_what, ret_why);
-    if (lbs_idle_hosts(c->partition, p->deadline_ns, idle, sizeof(idle)) < 0 || !name_idle())
-        return leave(LBW_PLACE_NO_IDLE_HOSTS, "slurmctld names no idle hosts in time", ret_what,
-                     ret_why);
+    if (p->idle->nodes.pid < 0)
+        lbs_idle_ask(p->idle, c->partition);
+    rc = lbs_idle_hosts(p->idle, p->deadline_ns, idle_text, sizeof(idle_text));
+    if (rc < 0 || !name_idle())
+        return leave(LBW_PLACE_NO_IDLE_HOSTS,
+                     rc == -ETIMEDOUT ? "slurmctld does not answer in time"
+                                      : "slurmctld names no idle hosts",
+                     ret_what, ret_why);
     hosts = lbs_ask_hosts(lbd, names, p->deadline_ns);
     if (!hosts)
         return leave(lbd->why, "lbd gives no ranking", ret_what, ret_why);

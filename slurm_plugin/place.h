@@ -8,6 +8,7 @@
 
 #include "slurm_plugin/ask.h"
 #include "slurm_plugin/command.h"
+#include "slurm_plugin/idle.h"
 #include "slurm_plugin/layout.h"
 
 #define LBS_SLOTS_MAX LBW_LOCAL_HOSTS_MAX
@@ -18,6 +19,7 @@ struct lbs_place {
     const char *job_hosts; /* SLURM_JOB_NODELIST; NULL: the job has none yet */
     const char *job_cpus;  /* SLURM_JOB_CPUS_PER_NODE; NULL: not known */
     uint32_t jobid;        /* 0: the job has none yet */
+    struct lbs_idle *idle; /* asked already, or asked where it is needed; the caller ends it */
     int64_t deadline_ns;
 };
 
