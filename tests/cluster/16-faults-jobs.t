@@ -39,7 +39,7 @@ right() { # whatever is wrong the step ends well; that a busy machine lets go of
   return 1
 }
 jobs_run() { # WHAT
-  ok "$1: a step is balanced, each iteration once" right 
+  ok "$1: a step is balanced, each iteration once" right
   ok "$1: a new job goes to the better host" within 60 better
 }
 
