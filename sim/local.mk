@@ -1,10 +1,13 @@
 # sim/: virtual time round the very same policy/.
 noinst_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = \
+	sim/event.c sim/event.h \
 	sim/host.c sim/host.h \
 	sim/load.c sim/load.h \
 	sim/rank.c sim/rank.h \
-	sim/step.c sim/step.h \
+	sim/setup.h \
+	sim/step.c sim/step.h sim/step_impl.h \
+	sim/step_ranks.c \
 	sim/world.c sim/world.h
 libsim_la_CFLAGS = $(LB_CFLAGS)
 libsim_la_LIBADD = libpolicy.la

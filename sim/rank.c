@@ -9,6 +9,7 @@
 #define FIRST_REPORT_NS 10000000
 #define HOOK_NS 10e6 /* as in libclient/pass.c */
 #define HOOKS_LEFT 32
+#define PATIENCE_NS INT64_C(1000000000) /* as in libclient/init.c */
 
 static int64_t min64(int64_t a, int64_t b)
 {
@@ -33,13 +34,14 @@ void sim_rank_begin(struct sim_world *w, struct sim_rank *r, int64_t at_ns)
     r->executed = 0;
     r->low_told = r->dry_told = r->waiting = false;
     r->reported_ns = INT64_MIN;
-    r->begun_ns = at_ns;
+    r->asks = 0;
     r->busy = true;
     if (r->period_ns == 0) { /* until the first INSTRUCT is there */
         r->period_ns = 50000000;
         r->chunk_ns = 1000000;
         r->final_pass = -1;
     }
+    r->due_ns = at_ns + min64(r->period_ns, FIRST_REPORT_NS); /* a pass's first comes soon */
     if (lbx_spanset_copy(&r->owned, &r->left) < 0)
         sim_fail(w, "out of memory");
     sim_post(w, (struct sim_event){.type = SIM_HOOK, .at_ns = at_ns, .rank = r->id});
@@ -61,7 +63,8 @@ static void keep(struct sim_world *w, struct sim_rank *r, const struct sim_event
     r->inbox[r->ninbox++] = *e;
 }
 
-static void send_report(struct sim_world *w, struct sim_rank *r, bool dry, bool low)
+/* due: it is the period's own report, for whose answer the rank waits under sync=yes, as in libclient/report.c. */
+static void send_report(struct sim_world *w, struct sim_rank *r, bool dry, bool low, bool due)
 {
     struct sim_report *report = calloc(1, sizeof(*report));
     size_t skip = r->left.n > SIM_SPANS ? r->left.n - SIM_SPANS : 0;
@@ -83,8 +86,17 @@ static void send_report(struct sim_world *w, struct sim_rank *r, bool dry, bool 
     memcpy(report->done, r->done, sizeof(r->done));
     for (size_t i = 0; i < report->r.nspans; i++)
         report->span[i] = r->left.span[skip + i];
+    if (w->sync && due && !dry && r->final_pass < r->pass) {
+        r->asks = report->r.asks = w->now_ns > 0 ? w->now_ns : 1;
+        sim_post(w, (struct sim_event){.type = SIM_PATIENCE,
+                                       .at_ns = w->now_ns + PATIENCE_NS,
+                                       .rank = r->id,
+                                       .asks = r->asks});
+    }
     r->nsamples = r->ndone = 0;
     r->reported_ns = w->now_ns;
+    if (due || dry || !w->sync)
+        r->due_ns = w->now_ns + r->period_ns;
     lbp_alert_told(&r->alert);
     sim_post(w, (struct sim_event){.type = SIM_REPORT,
                                    .at_ns = w->now_ns + w->config->latency_ns,
@@ -102,7 +114,7 @@ static void tell_done(struct sim_world *w, struct sim_rank *r, uint64_t epoch,
                                             .wall_ns = wall_ns,
                                             .cpu_ns = (int64_t)w->config->move_cpu_ns};
     if (r->ndone == SIM_DONES)
-        send_report(w, r, false, false);
+        send_report(w, r, false, false, false);
 }
 
 /* Give away what remains of the span; returns the CPU time that it takes. */
@@ -142,6 +154,13 @@ static double obey(struct sim_world *w, struct sim_rank *r, const struct lbp_act
     return c->move_cpu_ns;
 }
 
+/* It waits no longer, and all ranks' periods begin together. */
+static void go_on(const struct sim_world *w, struct sim_rank *r)
+{
+    r->asks = 0;
+    r->due_ns = w->now_ns + r->period_ns;
+}
+
 /* Everything that came since the last hook; returns CPU time. */
 static double read_inbox(struct sim_world *w, struct sim_rank *r)
 {
@@ -170,10 +189,16 @@ static double read_inbox(struct sim_world *w, struct sim_rank *r)
         case LBP_FINAL:
             if (a->pass > r->final_pass)
                 r->final_pass = a->pass;
+            if (r->final_pass >= r->pass && r->asks > 0)
+                go_on(w, r);
             break;
-        case LBP_ANSWER: /* nobody waits here */
+        case LBP_ANSWER:
+            if (a->asks == r->asks)
+                go_on(w, r);
             break;
         case LBP_INSTRUCT:
+            if (r->reported_ns != INT64_MIN)
+                r->due_ns += a->period_ns - r->period_ns;
             r->period_ns = a->period_ns;
             r->low_ns = a->low_ns;
             r->chunk_ns = a->chunk_ns;
@@ -233,17 +258,9 @@ static int64_t chunk_size(const struct sim_rank *r, int64_t remaining)
     return k > 0 ? k : 1;
 }
 
-/* The first report of a pass comes soon. */
-static int64_t report_due(const struct sim_rank *r)
-{
-    if (r->reported_ns == INT64_MIN)
-        return r->begun_ns + min64(r->period_ns, FIRST_REPORT_NS);
-    return r->reported_ns + r->period_ns;
-}
-
 static bool has_alert(const struct sim_world *w, const struct sim_rank *r)
 {
-    return r->reported_ns != INT64_MIN &&
+    return !w->sync && r->reported_ns != INT64_MIN &&
            lbp_alert_due(&r->alert, w->now_ns - r->reported_ns, INT64_MAX);
 }
 
@@ -252,23 +269,27 @@ static void hook(struct sim_world *w, struct sim_rank *r)
 {
     double cpu = 0, lasts;
     int64_t remaining, from;
-    bool low, dry;
+    bool low, dry, due;
 
     end_chunk(w, r);
     cpu = read_inbox(w, r);
+    if (r->asks > 0)
+        return;
     remaining = lbx_spanset_count(&r->left);
     dry = remaining == 0;
     lasts = r->seen_iterations > 0 ? (double)remaining * r->seen_wall_ns / r->seen_iterations
                                    : INFINITY;
     low = !r->low_told && !dry && lasts < (double)r->low_ns;
-    if ((dry && !r->dry_told) || low || r->ndone > 0 ||
-        (!dry && (w->now_ns >= report_due(r) || has_alert(w, r)))) {
+    due = w->now_ns >= r->due_ns;
+    if ((dry && !r->dry_told) || low || r->ndone > 0 || (!dry && (due || has_alert(w, r)))) {
         r->low_told = r->low_told || low;
         r->dry_told = dry;
-        send_report(w, r, dry, low);
+        send_report(w, r, dry, low, due);
         cpu += w->config->hook_cpu_ns;
     }
-    r->busy = !dry;
+    r->busy = !dry && r->asks == 0;
+    if (r->asks > 0)
+        return;
     if (dry) {
         if (r->final_pass >= r->pass && !r->waiting) {
             r->waiting = true;
@@ -297,7 +318,12 @@ void sim_rank_event(struct sim_world *w, struct sim_rank *r, struct sim_event *e
         hook(w, r);
         return;
     }
-    keep(w, r, e);
+    if (e->type == SIM_PATIENCE && (r->asks == 0 || e->asks != r->asks))
+        return;
+    if (e->type == SIM_PATIENCE)
+        go_on(w, r);
+    else
+        keep(w, r, e);
     if (!r->busy && !r->waiting)
         hook(w, r); /* it waits in select: awake at once */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A simulated job with a stepped or pipelined loop. */
-#include "sim/step.h"
+#include "sim/step_impl.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,242 +12,18 @@
 #include "policy/adjacent.h"
 #include "policy/firsts.h"
 
+#define PATIENCE_NS INT64_C(1000000000) /* as in libclient/init.c */
 #define SETTLED 1.05
 #define QUOTA_NS 20e6
-#define READ_NS INT64_C(1000000000) /* a rank reads its quota so often, as in libclient/quota.c */
 
-struct mail {
-    int64_t at_ns, order;
-    struct lbp_stepped_report r;
-    struct lbp_sample sample[SIM_STEP_PARTS];
-};
-
-struct rank {
-    struct sim_host host;
-    int64_t reported_ns;
-    double quota_cpus; /* as it read it last */
-    int64_t quota_read_ns;
-    struct lbp_stepped_report r; /* grows until it is sent */
-    double wall, cpu;
-};
-
-struct world {
-    const struct sim_step_config *c;
-    struct lbp_stepped *policy; /* NULL: the bare loop */
-    struct lbp_firsts *firsts;
-    bool told; /* bounds come from config->bounds */
-    struct rank *rank;
-    double *before;               /* [n + 1] work of [0, i) */
-    double longest;               /* time that one iteration takes on the slowest host */
-    int64_t *bound, *next, *undo; /* [nranks + 1]; undo: before the last plan */
-    int64_t *ready, *start;       /* [nranks] */
-    int64_t *blocks;              /* [m] when the rank before ended each block */
-    struct mail *mail;            /* heap */
-    size_t nmail, size;
-    int64_t order, now_ns, period_ns,
-        plan_ns; /* plan_ns: all have heard of next; INT64_MAX: no plan */
-    uint64_t epoch, planned;
-    int64_t block, planned_block, step;
-    unsigned seed;
-    struct sim_step_result result;
-};
-
-static void fail(struct world *w, const char *why)
+void sim_step_fail(struct sim_steps *w, const char *why)
 {
     if (!w->result.why)
         w->result.why = why;
 }
 
-static bool sooner(const struct mail *a, const struct mail *b)
-{
-    return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
-}
-
-static void post(struct world *w, const struct mail *m)
-{
-    size_t i = w->nmail;
-
-    if (w->nmail == w->size) {
-        size_t size = w->size ? 2 * w->size : 64;
-        struct mail *grown = realloc(w->mail, size * sizeof(*grown));
-
-        if (!grown) {
-            fail(w, "out of memory");
-            return;
-        }
-        w->mail = grown;
-        w->size = size;
-    }
-    w->nmail++;
-    for (; i > 0 && sooner(m, &w->mail[(i - 1) / 2]); i = (i - 1) / 2)
-        w->mail[i] = w->mail[(i - 1) / 2];
-    w->mail[i] = *m;
-}
-
-static struct mail next_mail(struct world *w)
-{
-    struct mail top = w->mail[0], last = w->mail[--w->nmail];
-    size_t i = 0, child;
-
-    for (; (child = 2 * i + 1) < w->nmail; i = child) {
-        if (child + 1 < w->nmail && sooner(&w->mail[child + 1], &w->mail[child]))
-            child++;
-        if (!sooner(&w->mail[child], &last))
-            break;
-        w->mail[i] = w->mail[child];
-    }
-    if (w->nmail > 0)
-        w->mail[i] = last;
-    return top;
-}
-
-/* CPU work of a rank's whole block in one step. */
-static double block_cpu(const struct world *w, uint32_t r)
-{
-    double cold = w->step == 0 && w->c->cold > 0 ? w->c->cold : 1;
-
-    return cold * (w->before[w->bound[r + 1]] - w->before[w->bound[r]]) /
-           sim_host_hardware(&w->rank[r].host);
-}
-
-static void ran(struct world *w, uint32_t r, int64_t from, int64_t to, double cpu)
-{
-    double wrong = w->c->cpu_noise * (2.0 * rand_r(&w->seed) / RAND_MAX - 1);
-
-    w->rank[r].wall += (double)(to - from);
-    w->rank[r].cpu += cpu * (1 + wrong);
-}
-
-/* All blocks at once; returns when the last ends. */
-static int64_t barrier_step(struct world *w)
-{
-    int64_t end = w->now_ns;
-
-    for (uint32_t r = 0; r < w->c->nranks; r++) {
-        double cpu = block_cpu(w, r);
-
-        w->ready[r] = w->now_ns;
-        if (cpu > 0) {
-            w->ready[r] = sim_host_run(&w->rank[r].host, w->start[r], cpu);
-            ran(w, r, w->start[r], w->ready[r], cpu);
-        }
-        end = w->ready[r] > end ? w->ready[r] : end;
-    }
-    return end;
-}
-
-/* Block by block from rank to rank. */
-static int64_t pipeline_step(struct world *w)
-{
-    const struct sim_step_config *c = w->c;
-    int64_t end = w->now_ns, m = c->pipelined, blocks = (m + w->block - 1) / w->block;
-    bool first = true;
-
-    for (uint32_t r = 0; r < c->nranks; r++) {
-        double cpu = block_cpu(w, r);
-        int64_t at = w->start[r];
-
-        w->ready[r] = w->now_ns;
-        if (w->bound[r] == w->bound[r + 1])
-            continue;
-        for (int64_t j = 0; j < blocks; j++) {
-            int64_t size = j + 1 < blocks ? w->block : m - j * w->block;
-            double part = cpu * (double)size / (double)m;
-            int64_t shift = c->shift_fixed_ns + (int64_t)(c->shift_incr_ns * (double)size);
-            int64_t from = first || w->blocks[j] < at ? at : w->blocks[j];
-
-            from += first ? 0 : shift; /* receiving keeps the rank busy, as in the source's model */
-
-            at = sim_host_run(&w->rank[r].host, from, part);
-            ran(w, r, from, at, part);
-            w->blocks[j] = at;
-        }
-        first = false;
-        w->ready[r] = at;
-        end = at > end ? at : end;
-    }
-    return end;
-}
-
-/* The last step's block, timed in parts. */
-static void time_parts(struct world *w, uint32_t r, struct mail *m)
-{
-    int64_t first = w->bound[r], size = w->bound[r + 1] - first, parts = w->c->parts;
-
-    if (size < parts)
-        parts = size;
-    for (int64_t k = 0; k < parts; k++) {
-        int64_t a = first + size * k / parts, b = first + size * (k + 1) / parts;
-        double cold = w->step == 0 && w->c->cold > 0 ? w->c->cold : 1;
-        double cpu = cold * (w->before[b] - w->before[a]) / sim_host_hardware(&w->rank[r].host);
-        double wrong = w->c->cpu_noise * (2.0 * rand_r(&w->seed) / RAND_MAX - 1);
-
-        m->sample[k] = (struct lbp_sample){a, b, (int64_t)cpu, (int64_t)(cpu * (1 + wrong))};
-    }
-    m->r.nsamples = (size_t)parts;
-}
-
-static void tell_quota(const struct world *w, uint32_t r, struct lbp_stepped_report *to)
-{
-    struct rank *rank = &w->rank[r];
-    int64_t now = w->ready[r];
-
-    if (w->c->quotas_untold)
-        return;
-    if (rank->quota_read_ns == 0 || now - rank->quota_read_ns >= READ_NS) {
-        rank->quota_cpus = sim_host_quota(&rank->host, now);
-        rank->quota_read_ns = now;
-    }
-    to->quota_cpus = rank->quota_cpus;
-    to->quota_period_ns = rank->quota_cpus > 0 ? sim_host_period(&rank->host) : 0;
-    to->quota_group = r + 1;
-}
-
-static void send(struct world *w, uint32_t r, int64_t end)
-{
-    struct rank *rank = &w->rank[r];
-    struct mail m = {.at_ns = w->ready[r] + w->c->latency_ns, .order = w->order++};
-
-    rank->r.rank = r;
-    rank->r.step = w->step + 1;
-    rank->r.first = w->bound[r];
-    rank->r.last = w->bound[r + 1];
-    rank->r.epoch = w->epoch;
-    rank->r.wall_ns = (int64_t)rank->wall;
-    rank->r.cpu_ns = (int64_t)rank->cpu;
-    tell_quota(w, r, &rank->r);
-    m.r = rank->r;
-    time_parts(w, r, &m);
-    post(w, &m);
-    rank->r = (struct lbp_stepped_report){.shift_iterations = -1};
-    rank->wall = rank->cpu = 0;
-    rank->reported_ns = end;
-}
-
-/* A step ended: whoever is due reports. */
-static void report(struct world *w, int64_t end)
-{
-    const struct sim_step_config *c = w->c;
-
-    for (uint32_t r = 0; r < c->nranks; r++) {
-        struct rank *rank = &w->rank[r];
-
-        rank->r.steps++;
-        rank->r.wait_ns += end - w->ready[r];
-        w->start[r] = end + c->latency_ns + c->exchange_ns;
-        if (!w->policy || end - rank->reported_ns < w->period_ns)
-            continue;
-        if (c->kind == LBP_DOACROSS && r > 0) {
-            rank->r.shift_iterations = w->step % 2 ? w->block : 0;
-            rank->r.shift_ns =
-                c->shift_fixed_ns + (int64_t)(c->shift_incr_ns * (double)rank->r.shift_iterations);
-        }
-        send(w, r, end);
-        w->start[r] = sim_host_run(&rank->host, w->start[r], c->hook_cpu_ns);
-    }
-}
-
-static void trace_plan(const struct world *w, const struct lbp_stepped_action *a, int64_t now_ns)
+static void trace_plan(const struct sim_steps *w, const struct lbp_stepped_action *a,
+                       int64_t now_ns)
 {
     printf("%9.3f  plan %" PRIu64 " step %" PRId64 " by %" PRId64 " block %" PRId64 " bounds",
            (double)now_ns / 1e6, a->epoch, w->step, a->at_step, a->block);
@@ -257,7 +33,7 @@ static void trace_plan(const struct world *w, const struct lbp_stepped_action *a
 }
 
 /* What was decided last, when that was now. */
-static void trace_decision(const struct world *w, int64_t now_ns)
+static void trace_decision(const struct sim_steps *w, int64_t now_ns)
 {
     static const char *const reason[] = {"proportional", "dry",      "below threshold",
                                          "unprofitable", "filtered", "unstable"};
@@ -272,12 +48,12 @@ static void trace_decision(const struct world *w, int64_t now_ns)
                s.account_ns / 1e6);
 }
 
-static void take_plan(struct world *w, const struct lbp_stepped_action *a, int64_t now_ns)
+static void take_plan(struct sim_steps *w, const struct lbp_stepped_action *a, int64_t now_ns)
 {
     if (a->epoch == w->planned) /* once more: some have not told that they applied it */
         return;
     if (a->epoch != w->planned + 1 || w->plan_ns != INT64_MAX)
-        fail(w, "a plan out of order");
+        sim_step_fail(w, "a plan out of order");
     memcpy(w->next, a->bound, (w->c->nranks + 1) * sizeof(*w->next));
     w->planned = a->epoch;
     w->planned_block = a->block;
@@ -287,17 +63,17 @@ static void take_plan(struct world *w, const struct lbp_stepped_action *a, int64
 }
 
 /* What has come to the balancer by now. */
-static void balancer(struct world *w)
+static void balancer(struct sim_steps *w)
 {
     while (w->nmail > 0 && w->mail[0].at_ns <= w->now_ns && !w->result.why) {
-        struct mail m = next_mail(w);
+        struct sim_mail m = sim_step_mail(w);
         struct lbp_stepped_action action[LBP_STEPPED_ACTIONS];
         size_t n = 0;
 
         w->result.reports++;
         m.r.sample = m.sample;
         if (lbp_stepped_report(w->policy, &m.r, m.at_ns, action, &n) < 0)
-            fail(w, "the balancer refused a report");
+            sim_step_fail(w, "the balancer refused a report");
         lbp_firsts_report(w->firsts, &m.r, w->c->pipelined > 0 ? w->block : 0, m.at_ns);
         if (w->c->trace)
             trace_decision(w, m.at_ns);
@@ -308,85 +84,28 @@ static void balancer(struct world *w)
                 take_plan(w, &action[i], m.at_ns);
             else if (action[i].type == LBP_STEPPED_INSTRUCT)
                 w->period_ns = action[i].period_ns;
+            else if (action[i].type == LBP_STEPPED_ANSWER)
+                w->answer_ns = m.at_ns + w->c->latency_ns;
     }
 }
 
-/* Does a bound go back over more than half of its last way? */
-static bool reverses(const struct world *w)
+/*
+ * Under sync=yes all ranks have reported in this step, and wait before they vote; so a layout is in force at the very step
+ * whose times it was made of.  In libclient an answer that does not come is waited for no longer than PATIENCE_NS.
+ */
+static void await_answer(struct sim_steps *w, int64_t end)
 {
-    for (uint32_t r = 1; r < w->c->nranks; r++) {
-        int64_t was = w->bound[r] - w->undo[r], is = w->next[r] - w->bound[r];
-        int64_t width = w->c->n / w->c->nranks / 20 + 1;
+    int64_t was = w->now_ns, asked_ns = end + w->c->latency_ns;
 
-        if (llabs(is) > width && ((was > 0 && is < -was / 2) || (was < 0 && is > -was / 2)))
-            return true;
-    }
-    return false;
+    w->answer_ns = end + PATIENCE_NS;
+    w->now_ns = asked_ns;
+    balancer(w);
+    w->now_ns = w->answer_ns + w->c->latency_ns + w->c->exchange_ns;
+    for (uint32_t r = 0; r < w->c->nranks; r++)
+        w->start[r] += w->now_ns - was;
 }
 
-/* Rows of a rank's old block that it does not keep; and those with the new ones that it had not. */
-static int64_t rows_given(const struct world *w, uint32_t r)
-{
-    int64_t first = w->bound[r] > w->next[r] ? w->bound[r] : w->next[r];
-    int64_t last = w->bound[r + 1] < w->next[r + 1] ? w->bound[r + 1] : w->next[r + 1];
-
-    return w->bound[r + 1] - w->bound[r] - (last > first ? last - first : 0);
-}
-
-static int64_t rows_moved(const struct world *w, uint32_t r)
-{
-    int64_t given = rows_given(w, r);
-
-    return 2 * given + (w->next[r + 1] - w->next[r]) - (w->bound[r + 1] - w->bound[r]);
-}
-
-/* Between two steps: rows travel from their old owners to the new ones, all at once; all wait. */
-static void apply(struct world *w)
-{
-    const struct sim_step_config *c = w->c;
-    int64_t begin = w->now_ns, end = begin;
-    size_t n = 0;
-
-    for (uint32_t r = 0; r < c->nranks; r++) {
-        w->ready[r] = begin;
-        if (w->rank[r].r.steps > 0)
-            send(w, r, begin);
-    }
-    for (uint32_t r = 0; r < c->nranks; r++) {
-        int64_t rows = rows_moved(w, r), out = rows > 0 ? rows_given(w, r) : 0;
-
-        if (rows == 0)
-            continue;
-        w->ready[r] +=
-            c->move_fixed_ns + c->latency_ns + rows * c->row_ns + (int64_t)c->move_cpu_ns;
-        end = w->ready[r] > end ? w->ready[r] : end;
-        w->rank[r].r.move_bytes = rows * c->row_bytes;
-        w->result.moved_iterations += out;
-        n++;
-    }
-    for (uint32_t r = 0; r < c->nranks; r++) {
-        w->rank[r].r.move_wall_ns = n > 0 ? end - begin : 0; /* the ranks wait for each other */
-        w->rank[r].r.move_cpu_ns = (int64_t)c->move_cpu_ns;
-        w->start[r] += end - begin;
-    }
-    if (n > 0) {
-        w->result.reversals += reverses(w);
-        memcpy(w->undo, w->bound, (c->nranks + 1) * sizeof(*w->undo));
-        w->result.plans++;
-        w->result.last_plan_ns = begin;
-    }
-    memcpy(w->bound, w->next, (c->nranks + 1) * sizeof(*w->bound));
-    w->epoch = w->planned;
-    if (w->planned_block > 0 && c->block <= 0)
-        w->block = w->planned_block;
-    w->plan_ns = INT64_MAX;
-    w->now_ns = end;
-    if (c->trace)
-        printf("%9.3f  applied %" PRIu64 " in %.3f ms\n", (double)begin / 1e6, w->epoch,
-               (double)(end - begin) / 1e6);
-}
-
-static double cores(const struct world *w, int64_t now_ns)
+static double cores(const struct sim_steps *w, int64_t now_ns)
 {
     double sum = 0;
 
@@ -396,7 +115,7 @@ static double cores(const struct world *w, int64_t now_ns)
 }
 
 /* What a step takes at best at these speeds, but for one iteration and a period of a quota; and the pipeline's filling. */
-static double best_step(const struct world *w, int64_t from)
+static double best_step(const struct sim_steps *w, int64_t from)
 {
     const struct sim_step_config *c = w->c;
     double best = w->before[c->n] / cores(w, from) + w->longest;
@@ -410,35 +129,39 @@ static double best_step(const struct world *w, int64_t from)
            (blocks + c->nranks) * ((double)c->shift_fixed_ns + c->shift_incr_ns * (double)w->block);
 }
 
-static void loop(struct world *w)
+static void loop(struct sim_steps *w)
 {
     const struct sim_step_config *c = w->c;
 
     for (w->step = 0; w->step < c->steps && !w->result.why; w->step++) {
         int64_t from = w->now_ns, end;
+        bool asked;
 
         if (w->told)
             memcpy(w->bound, c->bounds(c->arg, w->step), (c->nranks + 1) * sizeof(*w->bound));
-        end = c->kind == LBP_DOACROSS ? pipeline_step(w) : barrier_step(w);
+        end = c->kind == LBP_DOACROSS ? sim_step_pipeline(w) : sim_step_barrier(w);
 
         if ((double)(end - from) > SETTLED * best_step(w, from))
             w->result.settled_ns = end;
         if (c->trace && w->policy)
             printf("%9.3f  step %" PRId64 " took %.3f ms\n", (double)end / 1e6, w->step,
                    (double)(end - from) / 1e6);
-        report(w, end);
+        asked = sim_step_report(w, end) && w->sync;
         w->now_ns = end + c->latency_ns + c->exchange_ns;
         if (!w->policy)
             continue;
-        balancer(w);
+        if (asked)
+            await_answer(w, end);
+        else
+            balancer(w);
         if (w->plan_ns <= w->now_ns && w->step + 1 < c->steps)
-            apply(w);
+            sim_step_apply(w);
     }
     w->result.ended = !w->result.why;
     w->result.end_ns = w->now_ns;
 }
 
-static int begin(struct world *w, bool bare)
+static int begin(struct sim_steps *w, bool bare)
 {
     const struct sim_step_config *c = w->c;
     double *weight = calloc(2 * (size_t)c->nranks, sizeof(*weight));
@@ -469,6 +192,7 @@ static int begin(struct world *w, bool bare)
     memcpy(w->undo, w->bound, (c->nranks + 1) * sizeof(*w->undo));
     if (ret == 0)
         ret = lbp_params_parse(&config.params, c->policy, NULL);
+    w->sync = !bare && config.params.sync;
     if (ret == 0 && !bare)
         ret = lbp_stepped_create(&config, w->bound, 0, &w->policy, NULL);
     if (ret == 0 && !bare)
@@ -480,7 +204,7 @@ static int begin(struct world *w, bool bare)
 static int run(const struct sim_step_config *c, bool bare, bool told,
                struct sim_step_result *ret_result)
 {
-    struct world w = {
+    struct sim_steps w = {
         .c = c, .told = told, .plan_ns = INT64_MAX, .period_ns = 10000000, .seed = c->seed};
     size_t ranks = c->nranks;
     int ret = -ENOMEM;

@@ -13,61 +13,9 @@
 
 #define EVENTS_MAX INT64_C(20000000) /* then it is said to hang */
 
-void sim_fail(struct sim_world *w, const char *why)
-{
-    if (!w->why)
-        w->why = why;
-}
-
-/* A binary heap by time, then by order of posting. */
-static bool before(const struct sim_event *a, const struct sim_event *b)
-{
-    return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
-}
-
-void sim_post(struct sim_world *w, struct sim_event event)
-{
-    size_t i = w->nevents;
-
-    if (w->nevents == w->size) {
-        size_t size = w->size ? 2 * w->size : 64;
-        struct sim_event *grown = realloc(w->event, size * sizeof(*grown));
-
-        if (!grown) {
-            sim_fail(w, "out of memory");
-            free(event.report);
-            return;
-        }
-        w->event = grown;
-        w->size = size;
-    }
-    event.order = w->order++;
-    w->nevents++;
-    for (; i > 0 && before(&event, &w->event[(i - 1) / 2]); i = (i - 1) / 2)
-        w->event[i] = w->event[(i - 1) / 2];
-    w->event[i] = event;
-}
-
-static struct sim_event next_event(struct sim_world *w)
-{
-    struct sim_event top = w->event[0], last = w->event[--w->nevents];
-    size_t i = 0, child;
-
-    for (; (child = 2 * i + 1) < w->nevents; i = child) {
-        if (child + 1 < w->nevents && before(&w->event[child + 1], &w->event[child]))
-            child++;
-        if (!before(&w->event[child], &last))
-            break;
-        w->event[i] = w->event[child];
-    }
-    if (w->nevents > 0)
-        w->event[i] = last;
-    return top;
-}
-
 static void trace_action(const struct sim_world *w, const struct lbp_action *a)
 {
-    static const char *const name[] = {"MOVE", "INSTRUCT", "FINAL"};
+    static const char *const name[] = {"MOVE", "INSTRUCT", "FINAL", "ANSWER"};
 
     printf("%9.3f  %s rank=%u dest=%u pass=%" PRId64 " [%" PRId64 ",%" PRId64 ") period=%.1f\n",
            (double)w->now_ns / 1e6, name[a->type], a->rank, a->dest, a->pass, a->first, a->last,
@@ -172,7 +120,7 @@ static void leave_barrier(struct sim_world *w)
 static void loop(struct sim_world *w)
 {
     for (int64_t count = 0; w->nevents > 0 && !w->ended && !w->why; count++) {
-        struct sim_event e = next_event(w);
+        struct sim_event e = sim_next(w);
 
         w->now_ns = e.at_ns;
         if (count > EVENTS_MAX)
@@ -285,6 +233,7 @@ static int make_balance(struct sim_world *w, const double *weight)
     for (uint32_t i = 0; hardware && i < c->nranks; i++)
         hardware[i] = sim_host_hardware(&c->host[i]);
     config.hardware = hardware;
+    w->sync = config.params.sync;
     if (ret == 0)
         ret = lbp_balance_create(&config, 0, &w->balance, NULL);
     free(hardware);
@@ -321,7 +270,7 @@ int sim_run(const struct sim_config *config, struct sim_result *ret_result)
     finish(&w, share, ret_result);
 out:
     while (w.nevents > 0)
-        free(next_event(&w).report);
+        free(sim_next(&w).report);
     for (uint32_t i = 0; w.rank && i < config->nranks; i++)
         sim_rank_fini(&w.rank[i]);
     lbp_actions_fini(&w.actions);

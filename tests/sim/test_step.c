@@ -136,6 +136,33 @@ START_TEST(test_equal)
 }
 END_TEST
 
+/* Under sync=yes all ranks report in one step, and wait: no report of any is ahead of the others, and waiting costs time. */
+START_TEST(test_sync)
+{
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        struct step_case c;
+        struct sim_step_result r, free_running;
+
+        defaults(&c, seed % 2 ? LBP_STEPPED : LBP_DOACROSS, 4, seed);
+        costs(&c, 1000, 80e6, (int)(seed % 4), seed);
+        c.config.policy = "static";
+        run(&c, &free_running, seed);
+        c.config.policy = "static,sync=yes";
+        run(&c, &r, seed);
+        ck_assert_int_gt(r.reports, 0);
+        ck_assert_int_eq(r.reports % 4, 0);
+        ck_assert_int_ge(r.end_ns, free_running.end_ns + r.reports / 4 * c.config.latency_ns);
+        ck_assert_int_lt(r.end_ns, 2 * free_running.end_ns); /* nobody had to lose patience */
+        c.config.policy = "auto,sync=yes";
+        c.host[seed % 4].cores = 0.33;
+        run(&c, &r, seed);
+        ck_assert_int_ge(r.plans, 1);
+        ck_assert_int_lt(r.end_ns, r.static_ns);
+        free(c.cost_ns);
+    }
+}
+END_TEST
+
 /* A load comes and stays: right again within three periods. */
 START_TEST(test_reacts)
 {
@@ -350,6 +377,7 @@ int main(int argc, char **argv)
     tcase_add_test(t, test_converges);
     tcase_add_test(t, test_equal);
     tcase_add_test(t, test_reacts);
+    tcase_add_test(t, test_sync);
     tcase_add_test(t, test_grain);
     tcase_add_test(drawn, test_never_worse);
     suite_add_tcase(s, t);
