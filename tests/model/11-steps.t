@@ -15,6 +15,10 @@ case_holds "three ranks, one ends" "$ends" "" -DRANKS=3 -DSTEPS=1 -DEPOCHS=1 -DE
 case_holds "told in any time, all ranks come to the last layout" "$fair" "-a -f -N moves" -DLIVE -DRANKS=2 -DK=1
 case_holds "whatever intervals they propose" "$fair" "-a -f -N moves" -DLIVE -DRANKS=2 -DEPOCHS=1
 case_holds "the balancer dies at any moment: ranks go on, and ask no more" "$fair" "-a -f -N rests" -DLIVE -DDIES -DRANKS=2 -DEPOCHS=1 -DK=1
+case_holds "layouts are lost, and told again: all ranks come to the last one" "$fair" "-a -f -N moves" -DLIVE -DRANKS=2 -DK=1 -DLOSES=1
+case_holds "sync=yes: a layout is in force at the step whose reports it was made of" "$ends" "" -DSYNC -DRANKS=2 -DK=1
+case_holds "three ranks" "$ends" "" -DSYNC -DRANKS=3 -DSTEPS=2 -DEPOCHS=1 -DK=1
+case_holds "some go on without an answer, and the balancer dies" "$ends" "" -DSYNC -DDIES -DRANKS=2 -DEPOCHS=1 -DK=1 -DPATIENCE=1
 
 faulty() { ok "planted fault $1 is found" found "$2" "$3" "$4" -DRANKS=2 -DPLANTED="$1" "${@:5}"; }
 wrong='assertion violated\|invalid end state ('
@@ -23,4 +27,9 @@ for p in 2 5; do faulty $p "$wrong" "$ends" "" -DSTEPS=3 -DLIES; done
 faulty 8 'invalid end state (' "$ends" "" -DENDS
 faulty 9 'acceptance cycle (' "$fair" "-a -f -N moves" -DLIVE -DEPOCHS=1
 faulty 10 'acceptance cycle (' "$fair" "-a -f -N rests" -DLIVE -DDIES -DEPOCHS=1
+faulty 11 'acceptance cycle (' "$fair" "-a -f -N moves" -DLIVE -DK=1 -DLOSES=1
+faulty 12 'acceptance cycle (' "$fair" "-a -f -N moves" -DLIVE -DK=1 -DLOSES=1
+faulty 13 'assertion violated' "$ends" "" -DSYNC -DK=1
+faulty 14 'assertion violated' "$ends" "" -DSYNC -DK=1 -DPATIENCE=1
+faulty 15 'invalid end state (' "$ends" "" -DSYNC -DDIES -DK=1
 done_testing

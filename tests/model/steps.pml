@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The step at which all ranks of a stepped or pipelined loop agree to move, as libclient/step.c and layout.c do it, for spin:
+ * The step at which all ranks of a stepped or pipelined loop agree to move, as libclient/agree.c and step.c do it, for spin:
  * every interleaving of a few ranks, steps and layouts.
  *
  * Without LIVE the balancer is the worst there can be: any rank may at any moment be told of any layout, or lose the
@@ -11,9 +11,13 @@
  * messages take any time, steps go on for ever, and it may die when DIES; then `moves` and `rests` are what must come about
  * when every process that can go on does at some time.
  *
+ * With SYNC ranks report and wait before they vote (sync=yes), and the balancer, an honest one, tells layouts when all have
+ * reported, then answers; somebody may go on without an answer PATIENCE times.
+ *
  *   RANKS, STEPS, EPOCHS   how many; K: the longest interval that ranks propose between two votes
  *   LIES                   ranks are told different layouts under one epoch
  *   ENDS                   rank 0 may end at any moment; the others learn of it where they wait for somebody
+ *   LOSES                  (LIVE) so many times a layout on its way to a rank is lost; the balancer tells it again
  *   PLANTED=1              a rank applies a layout when it hears of it, without a vote
  *   PLANTED=2              what ranks vote for is not compared
  *   PLANTED=3              a rank votes again when it proposed to, not when all agreed to
@@ -24,9 +28,15 @@
  *   PLANTED=8              who waits for a rank that has ended is not told
  *   PLANTED=9              (LIVE) ranks stop asking after a vote that found not all with a layout
  *   PLANTED=10             (LIVE, DIES) ranks go on asking when one has lost the balancer
+ *   PLANTED=11             (LIVE, LOSES) what is lost is not told again
+ *   PLANTED=12             (LIVE, LOSES) what is told again is another layout under the same epoch
+ *   PLANTED=13             (SYNC) answers go out before the layout
+ *   PLANTED=14             (SYNC, PATIENCE) any answer is taken for the one that is waited for
+ *   PLANTED=15             (SYNC, DIES) a rank waits for a balancer that is lost
  *
  * Checked: each iteration once in every step, with its row where it is run; both sides of every exchange at the same epoch;
- * all vote at the same step; no rank waits for ever; in the end all are at the same epoch.
+ * all vote at the same step; no rank waits for ever; in the end all are at the same epoch;
+ * with SYNC, what was told by a step's reports is in force at that very step, but where somebody went on without an answer.
  */
 #ifndef RANKS
 #define RANKS 3 /* 2 or 3 */
@@ -77,6 +87,45 @@ byte ended;
 #define AWAIT(cond) if :: (cond) -> skip :: failed -> goto out fi
 #endif
 
+#ifndef PATIENCE
+#define PATIENCE 0
+#endif
+#ifdef SYNC
+#define TELLS 1
+#define ANSWERS 2
+chan up[RANKS] = [STEPS] of { byte };         /* reports: the step */
+chan down[RANKS] = [2 * STEPS] of { byte, byte }; /* TELLS an epoch, ANSWERS a step */
+byte asks[RANKS];                             /* waits for the answer to this step's report; 0: to none */
+byte patience = PATIENCE;
+bool alone[2], some[2]; /* of a vote: somebody went on without an answer; somebody has a layout */
+bool dead;
+
+inline wait_for_answer() {
+    atomic { asks[me] = step + 1; up[me]!step + 1 }
+    if
+    :: asks[me] == 0
+#if defined(DIES) && PLANTED != 15
+    :: lost[me] && asks[me] != 0 -> alone[round] = true
+#endif
+#if PATIENCE > 0
+    :: asks[me] != 0 && patience > 0 -> d_step { patience--; alone[round] = true }
+#endif
+    fi;
+    asks[me] = 0
+}
+
+inline report_and_wait() {
+#ifdef DIES
+    if
+    :: lost[me] -> alone[round] = true
+    :: else -> wait_for_answer()
+    fi
+#else
+    wait_for_answer()
+#endif
+}
+#endif
+
 #ifdef LIVE
 #define NEXT_STEP(s) ((s + 1) % 4)
 #define GOES_ON true
@@ -103,7 +152,7 @@ inline compute() {
     }
 }
 
-/* apply of step.c: what leaves is read where it lies until it has been fetched. */
+/* apply of agree.c: what leaves is read where it lies until it has been fetched. */
 inline apply() {
     d_step {
         assert(next[me] == epoch[me] + 1); /* each once, in order */
@@ -137,7 +186,7 @@ inline apply() {
     }
 }
 
-/* ask of step.c: all ranks, in the same exchange. */
+/* ask of agree.c: all ranks, in the same exchange. */
 inline ask() {
     if
     :: k = 1
@@ -159,6 +208,9 @@ inline ask() {
         :: else
         fi;
         have[round] = have[round] && next[me] != 0;
+#ifdef SYNC
+        some[round] = some[round] || next[me] != 0;
+#endif
         open[round] = open[round] && !lost[me];
         most[round] = (m > most[round] -> m : most[round]);
         least[round] = (m < least[round] -> m : least[round]);
@@ -177,6 +229,9 @@ inline ask() {
         agreed = have[round];
 #else
         agreed = have[round] && most[round] == least[round];
+#endif
+#ifdef SYNC
+        assert(alone[round] || have[round] == some[round]);
 #endif
         if
         :: have[round] && !agreed -> /* they were told different things */
@@ -206,6 +261,11 @@ inline ask() {
             interval[round] = 0;
             have[round] = false;
             open[round] = false
+#ifdef SYNC
+            ;
+            alone[round] = false;
+            some[round] = false
+#endif
         :: else
         fi;
         round = 1 - round
@@ -264,7 +324,11 @@ proctype rank(byte me) {
         fi;
 #endif
         if
-        :: ASKS && until == 0 -> ask()
+        :: ASKS && until == 0 ->
+#ifdef SYNC
+            report_and_wait();
+#endif
+            ask()
         :: else
         fi;
         exchange();
@@ -283,7 +347,14 @@ out:
 #endif
 }
 
-/* lbc_step_told: a layout is kept if it is the next one, and none is. */
+#ifdef SYNC
+inline answer() {
+    for (r : 0 .. RANKS - 1) {
+        down[r]!ANSWERS(heard[r])
+    }
+}
+#endif
+/* told of step.c: a layout is kept if it is the next one, and none is. */
 #if PLANTED == 5
 #define TAKES(r, e) (asking[r] && !lost[r] && e == epoch[r] + 1)
 #elif PLANTED == 7
@@ -295,6 +366,10 @@ out:
 #ifdef LIVE
 bool dead;
 byte told[RANKS]; /* the last epoch on its way to a rank */
+#ifdef LOSES
+byte losses = LOSES;
+bool again;       /* it has told one again */
+#endif
 
 proctype balancer() {
     byte r = 0, e = 1;
@@ -311,6 +386,15 @@ proctype balancer() {
         do
         :: r < RANKS && epoch[r] == e -> r++
         :: r == RANKS -> r = 0; break
+#if defined(LOSES) && PLANTED != 11
+        :: d_step {
+            r < RANKS && epoch[r] != e && (told[0] != e || told[1] != e || told[RANKS - 1] != e) ->
+                again = true;
+                told[0] = e;
+                told[1] = e;
+                told[RANKS - 1] = e
+        }
+#endif
 #ifdef DIES
         :: dead = true; goto over
 #endif
@@ -326,7 +410,18 @@ over:
 proctype link(byte r) {
 end:
     do
-    :: d_step { TAKES(r, told[r]) -> next[r] = told[r]; nextlay[r] = plan[told[r]] }
+    :: d_step {
+        TAKES(r, told[r]) ->
+            next[r] = told[r];
+#if PLANTED == 12
+            nextlay[r] = (again -> 3 - plan[told[r]] : plan[told[r]])
+#else
+            nextlay[r] = plan[told[r]]
+#endif
+    }
+#ifdef LOSES
+    :: d_step { losses > 0 && TAKES(r, told[r]) -> losses--; told[r] = 0 }
+#endif
 #ifdef DIES
     :: dead && !lost[r] -> lost[r] = true; break
 #endif
@@ -337,6 +432,78 @@ end:
 ltl moves { <>[] (epoch[0] == EPOCHS && epoch[1] == EPOCHS && epoch[RANKS - 1] == EPOCHS) }
 /* when the balancer is dead, nobody asks any more; computing goes on (steps are endless) */
 ltl rests { [] (dead -> <> (!asking[0] && !asking[1] && !asking[RANKS - 1])) }
+#elif defined(SYNC)
+proctype balancer() {
+    byte heard[RANKS], e = 1, r = 0;
+    bool plans = false;
+
+end:
+    do
+    :: heard[0] == 0 && nempty(up[0]) -> up[0]?heard[0]
+    :: heard[1] == 0 && nempty(up[1]) -> up[1]?heard[1]
+#if RANKS > 2
+    :: heard[2] == 0 && nempty(up[2]) -> up[2]?heard[2]
+#endif
+    :: heard[0] > 0 && heard[1] > 0 && heard[RANKS - 1] > 0 ->
+        if
+        :: e <= EPOCHS && epoch[0] == e - 1 && epoch[1] == e - 1 && epoch[RANKS - 1] == e - 1 -> plans = true
+        :: true
+        fi;
+#if PLANTED == 13
+        answer();
+#endif
+        if
+        :: plans ->
+            plans = false;
+            for (r : 0 .. RANKS - 1) {
+                down[r]!TELLS(e)
+            }
+            e++
+        :: else
+        fi;
+#if PLANTED != 13
+        answer();
+#endif
+        skip;
+        d_step {
+            for (r : 0 .. RANKS - 1) {
+                heard[r] = 0
+            }
+            r = 0
+        }
+#ifdef DIES
+    :: dead = true; break
+#endif
+    od
+}
+
+/* A rank's connection: what was sent comes in order, and then that it is cut. */
+proctype link(byte r) {
+    byte x = 0;
+
+end:
+    do
+    :: atomic {
+        down[r]?TELLS(x) ->
+        if
+        :: TAKES(r, x) -> next[r] = x; nextlay[r] = plan[x]
+        :: else
+        fi;
+        x = 0
+    }
+    :: atomic {
+        down[r]?ANSWERS(x) ->
+        if
+        :: asks[r] == x || PLANTED == 14 -> asks[r] = 0
+        :: else
+        fi;
+        x = 0
+    }
+#ifdef DIES
+    :: dead && empty(down[r]) && !lost[r] -> lost[r] = true
+#endif
+    od
+}
 #else
 inline tell(r, e) {
     next[r] = e;
@@ -396,7 +563,7 @@ init {
         for (r : 0 .. RANKS - 1) {
             run rank(r)
         }
-#ifdef LIVE
+#if defined(LIVE) || defined(SYNC)
         for (r : 0 .. RANKS - 1) {
             run link(r)
         }
