@@ -14,7 +14,7 @@
 
 #include "examples/aid.h"
 
-static int64_t n = 500, steps = 100, seed = 1;
+static int64_t n = 500, steps = 100, seed = 1, work = 1;
 static int serial, check, report;
 static const char *progress = "none";
 
@@ -22,6 +22,7 @@ static const struct ex_option options[] = {
     {"n", EX_INT, &n, 0, 20000, "rows and columns"},
     {"steps", EX_INT, &steps, 0, 1000000, "how often every point is computed"},
     {"seed", EX_INT, &seed, 0, INT64_MAX, "of the input"},
+    {"work", EX_INT, &work, 1, 1000000, "how often each row is computed in a step"},
     {"serial", EX_FLAG, &serial, 0, 0, "the plain program: no MPI, no balancing"},
     {"check", EX_FLAG, &check, 0, 0, "compare with the plain program"},
     {"report", EX_FLAG, &report, 0, 0, "print what each rank had"},
@@ -35,7 +36,7 @@ static void fill_row(double *row, int64_t i)
 }
 
 /* Row i of `to` from rows i - 1 to i + 1 of `from`; the edge of the plate stays as it is. */
-static void compute_row(double *restrict to, const double *restrict from, int64_t i)
+static void compute_once(double *restrict to, const double *restrict from, int64_t i)
 {
     const double *row = from + i * n;
 
@@ -48,6 +49,12 @@ static void compute_row(double *restrict to, const double *restrict from, int64_
     for (int64_t j = 1; j < n - 1; j++)
         to[j] = 0.25 * (row[j - n] + row[j + n] + row[j - 1] + row[j + 1]);
     to[n - 1] = row[n - 1];
+}
+
+static void compute_row(double *to, const double *from, int64_t i)
+{
+    for (int64_t w = 0; w < work; w++)
+        compute_once(to, from, i);
 }
 
 static double *new_grid(void)

@@ -35,6 +35,7 @@ for n in 0 1 2 67; do same matmul --n "$n"; done
 for n in 0 1 30 4001; do same primes --limit "$n" --block 30; done
 for n in 0 1 2 67; do same jacobi --n "$n" --steps 9; done
 same jacobi --n 20 --steps 0
+same jacobi --n 20 --steps 3 --work 3
 for n in 0 1 2 67; do same sor --n "$n" --steps 9 --work 2; done
 if [ -r "$photo" ]; then
     for n in 0 1 9; do same denoise --width 60 --search 2 --height "$n"; done
