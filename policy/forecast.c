@@ -10,13 +10,12 @@
 
 #define DAY_NS INT64_C(86400000000000)
 #define RECENT .005 /* weight of the newest error */
-#define DOUBT 2.3   /* log of how much likelier it is that the usual one is best: ten times */
-#define MIX_JUDGED \
-    6 /* lengths of a forecast before the mix has learned enough to be the usual one; the blend is until then */
-#define PRIOR \
-    8.f /* the mix trusts the blend and the analogue so much more than the others at first */
-#define REMEMBER 6       /* moments in the length of a forecast */
+/* The usual one is the mix; the blend, for so many lengths of a forecast, until the mix has learned enough. */
+#define MIX_JUDGED 6
+#define DOUBT 2.3        /* log of how much likelier it is that the usual one is best: ten times */
 #define STAY .2          /* the same for who answers already */
+#define PRIOR 8.f        /* the mix's trust in the blend and the analogue at first; 1: in others */
+#define REMEMBER 6       /* moments in the length of a forecast */
 #define JUDGED_LEAST 3   /* samples that must have come of what was said */
 #define DAY_WEIGHT .3    /* of the newest day */
 #define DAY_JUDGED 12    /* samples before the time of day may answer: it begins late */
@@ -200,13 +199,12 @@ static void add_level(struct lbp_forecast *f, int64_t at_ns, double value)
 }
 
 /*
- * What is now, what has been of late, and what is usual: of two that err differently the mean errs less than either.  The weights
- * are not fitted to a host: on few samples that costs more than it gains.
+ * What is now, what has been of late, and what is usual: of those that err differently the mean errs less than each.  Medians, since
+ * the absolute error is what counts.  The weights are not fitted to a host: on few samples that costs more than it gains.
  */
 static float blend(const float *said)
 {
-    return .4f * said[LBP_P_LAST] + .2f * said[LBP_P_EXP_25] + .2f * said[LBP_P_AR_1] +
-           .2f * said[LBP_P_MEAN_90];
+    return .5f * said[LBP_P_LAST] + .25f * said[LBP_P_MEDIAN_3] + .25f * said[LBP_P_MEDIAN_31];
 }
 
 /* The samples in order, the newest last. */

@@ -41,7 +41,7 @@ enum lbp_predictor {
     LBP_P_AR_4,
     LBP_P_DAY,      /* the mean of this time of the day on the days before */
     LBP_P_ANALOGUE, /* what came after moments like this one */
-    LBP_P_BLEND,    /* of last, exp 0.25, ar 1 and mean 90, by fixed weights */
+    LBP_P_BLEND,    /* of last, median 3 and median 31, by fixed weights */
     LBP_P_MIX,      /* of all those before, by weights that are learned */
     LBP_PREDICTORS
 };
