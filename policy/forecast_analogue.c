@@ -68,9 +68,14 @@ static void select_nearest(struct near *v, unsigned n, unsigned k)
 /* By what came, the least first; few. */
 static void sort_by_came(struct near *v, unsigned n)
 {
-    for (unsigned i = 1; i < n; i++)
-        for (unsigned j = i; j > 0 && v[j].came < v[j - 1].came; j--)
-            swap(&v[j], &v[j - 1]);
+    for (unsigned i = 1; i < n; i++) {
+        struct near x = v[i];
+        unsigned j = i;
+
+        for (; j > 0 && x.came < v[j - 1].came; j--)
+            v[j] = v[j - 1];
+        v[j] = x;
+    }
 }
 
 /* The median of what came, weighted by nearness. */

@@ -114,7 +114,7 @@ START_TEST(noise_is_averaged)
 }
 END_TEST
 
-/* Few samples tell nobody from chance: the blend answers until there are enough. */
+/* Few samples tell nobody from chance: the blend answers until there are enough, then the mix or who is better. */
 START_TEST(who_answers_must_have_shown_it)
 {
     unsigned changed = 0;
@@ -249,6 +249,88 @@ START_TEST(silence_voids_the_recent)
 }
 END_TEST
 
+/* A load that goes on and off by the same times: what came after moments like this one knows it, and the mix learns to listen. */
+START_TEST(a_pattern_is_recognised)
+{
+    for (int i = 0; i < 600; i++)
+        feed(i % 20 < 8 ? 1 + .02 * uniform() : .1);
+    ck_assert_double_lt(error_of(LBP_P_ANALOGUE), .25 * error_of(LBP_P_LAST));
+    ck_assert_double_lt(error_of(LBP_P_MIX), .4 * error_of(LBP_P_LAST));
+    ck_assert_double_lt(error_of(LBP_P_MIX), .8 * error_of(LBP_P_BLEND));
+    ck_assert(lbp_forecast_ask(&f, &a));
+    ck_assert_double_le(a.error, error_of(LBP_P_MIX));
+}
+END_TEST
+
+/* The nearest of what is remembered answer: where the future is the present, the present comes out. */
+START_TEST(the_nearest_moments_answer)
+{
+    struct lbp_analogue *known = calloc(1, sizeof(*known));
+    float value = -1;
+
+    for (int i = 0; i < 1000; i++) {
+        float x = (float)(uniform() + 1) / 2;
+        struct lbp_moment m = {{x, x, x}};
+
+        if (known->n < LBP_ANALOGUE_LEAST) {
+            ck_assert(!lbp_analogue_ask(known, &m, &value));
+            ck_assert_double_eq((double)value, -1);
+        } else if (known->n == LBP_ANALOGUE_MEMORY && x > .2f && x < .8f) {
+            ck_assert(lbp_analogue_ask(known, &m, &value));
+            ck_assert_double_eq_tol((double)value, (double)x, .06);
+        }
+        lbp_analogue_remember(known, &m, x);
+    }
+    ck_assert_uint_eq(known->n, LBP_ANALOGUE_MEMORY);
+    for (int i = 0; i < LBP_ANALOGUE_MEMORY; i++) /* all alike, and all the old forgotten */
+        lbp_analogue_remember(known, &(struct lbp_moment){{1, 1, 1}}, 3);
+    ck_assert(lbp_analogue_ask(known, &(struct lbp_moment){{0, 0, 0}}, &value));
+    ck_assert_double_eq((double)value, 3);
+    free(known);
+}
+END_TEST
+
+/* Of two that are wrong to either side a mean is right, and no single one. */
+START_TEST(the_mix_is_better_than_the_best)
+{
+    const float said[] = {1.5f, .75f, 9};
+    struct lbp_mix m;
+    float mixed = 0, sum = 0;
+
+    lbp_mix_init(&m, (const float[]){1, 1, 1}, 3, 6);
+    ck_assert_double_eq_tol((double)lbp_mix_say(&m, said), 3.75, 1e-5);
+    for (int i = 0; i < 3000; i++) {
+        mixed = lbp_mix_say(&m, said);
+        lbp_mix_learn(&m, said, mixed, 1);
+    }
+    ck_assert_double_eq_tol((double)mixed, 1, .05);
+    ck_assert_double_lt((double)m.weight[2], .02);
+    for (int k = 0; k < 3; k++)
+        sum += m.weight[k];
+    ck_assert_double_eq_tol((double)sum, 1, 1e-5);
+}
+END_TEST
+
+START_TEST(who_says_nothing_sleeps)
+{
+    struct lbp_mix m;
+
+    lbp_mix_init(&m, (const float[]){1, 1}, 2, 1);
+    ck_assert(isnan(lbp_mix_say(&m, (const float[]){NAN, NAN})));
+    for (int i = 0; i < 100; i++) /* right, and wrong */
+        lbp_mix_learn(&m, (const float[]){1, 2}, 1.5f, 1);
+    ck_assert_double_gt((double)m.weight[0], .9);
+    ck_assert_double_eq((double)lbp_mix_say(&m, (const float[]){NAN, 2}), 2);
+    lbp_mix_init(&m, (const float[]){1, 1}, 2, 1);
+    for (int i = 0; i < 100; i++)
+        lbp_mix_learn(&m, (const float[]){1, NAN}, 1, 2);
+    ck_assert_double_eq_tol((double)m.weight[0], .5, 1e-6); /* not blamed, not praised */
+    for (int i = 0; i < 100; i++)                           /* nothing to choose between */
+        lbp_mix_learn(&m, (const float[]){3, 3}, 3, 3);
+    ck_assert_double_eq_tol((double)m.weight[1], .5, 1e-6);
+}
+END_TEST
+
 /* Whatever comes, answers are finite and within what was seen. */
 START_TEST(answers_stay_within_what_was_seen)
 {
@@ -287,6 +369,10 @@ int main(void)
     tcase_add_test(tc, an_autoregressive_load_is_fitted);
     tcase_add_test(tc, the_time_of_day_is_learned);
     tcase_add_test(tc, silence_voids_the_recent);
+    tcase_add_test(tc, a_pattern_is_recognised);
+    tcase_add_test(tc, the_nearest_moments_answer);
+    tcase_add_test(tc, the_mix_is_better_than_the_best);
+    tcase_add_test(tc, who_says_nothing_sleeps);
     tcase_add_loop_test(tc, answers_stay_within_what_was_seen, 0, 5);
     suite_add_tcase(suite, tc);
     runner = srunner_create(suite);
