@@ -165,7 +165,8 @@ char *lbd_decisions_answer(struct lbd_decisions *d, uid_t uid, bool all, const c
         return NULL;
     }
     if (!parse_ask(ask, &s, &has_step, &from)) {
-        lbx_error_set(err, -EINVAL, "'%.40s' is no step: write JOBID or JOBID.STEP", ask);
+        lbx_error_set(err, -EINVAL, "'%.*s' is no step: write JOBID or JOBID.STEP",
+                      (int)strcspn(ask, " ") < 40 ? (int)strcspn(ask, " ") : 40, ask);
         return NULL;
     }
     steps = lbd_stepfiles_list(&d->files, s.jobid, uid, all, &last);

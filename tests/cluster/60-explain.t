@@ -57,7 +57,7 @@ like "$(cat "$tap_tmp/out")" "no decisions of $id are kept here, or it is anothe
 ok "root is" cluster head "$lbctl" explain "$id"
 not_ok "a job that was never" cluster head "$lbctl" explain 4000000
 not_ok "what is no job" cluster head "$lbctl" explain ../../etc/passwd
-like "$(cat "$tap_tmp/out")" 'is no step: write JOBID or JOBID.STEP' "says how to write it"
+like "$(cat "$tap_tmp/out")" "'../../etc/passwd' is no step: write JOBID or JOBID.STEP" "says how to write it"
 
 # The summary, on the user's stderr, in one block.
 block=$(sed -n '/^lb: policy auto, 2 ranks: /,$p' "$tap_tmp/job.err")
