@@ -27,13 +27,17 @@
 #define DOUBT 0.05    /* gain asked for, for the first broken word */
 #define DOUBT_MAX 16
 #define FORGIVE 0.02 /* of doubt, by a quiet decision; half as much after each broken word */
-#define NEAR 0.9     /* of its quota: a rank so fast is held back by it */
+#define NEAR 0.1     /* of its quota: a rank that is slower by less is held back by it; or by */
+#define NEAR_MAX 0.3
+#define NEAR_ERRORS 2 /* so many errors of its speed */
 #define JITTER 0.3
 #define JITTER_MAX 0.05
 #define LOST_NS 3e9 /* and so many steps: a plan is told again that was not applied */
 #define LOST 10
-#define QUOTA_PERIODS 5 /* that a balancing period lasts at least; seed 000, section 5.2 */
-#define TELL 0.25       /* ratio by which a period must differ to be told */
+#define QUOTA_PERIODS 5  /* that a balancing period lasts at least; seed 000, section 5.2 */
+#define QUIET 2          /* decisions one after another that found nothing: then */
+#define QUIET_PERIODS 10 /* are enough */
+#define TELL 0.25        /* ratio by which a period must differ to be told */
 
 static bool published(const struct lbp_stepped *s)
 {
@@ -62,8 +66,10 @@ static double measured(const struct lbp_stepped *s, uint32_t rank, int64_t now_n
 static double believed(struct lbp_stepped *s, uint32_t rank, int64_t now_ns)
 {
     double limit = lbp_stepped_limit(s, rank), speed = measured(s, rank, now_ns);
+    double error = lbp_filter_error(&s->rank[rank].filter);
 
-    return speed > NEAR * limit ? limit : speed;
+    error = fmin(NEAR_MAX, fmax(NEAR, NEAR_ERRORS * error));
+    return isfinite(limit) && speed > (1 - error) * limit ? limit : speed;
 }
 
 /* Speeds to plan by; ranks not measured get what the others do, by weight.  Returns the worst relative error; < 0: no rank
@@ -277,9 +283,20 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
  */
 static int64_t quota_period(struct lbp_stepped *s, int64_t period_ns)
 {
-    double least = QUOTA_PERIODS * (double)lbp_caps_period_ns(&s->caps);
+    double quota = (double)lbp_caps_period_ns(&s->caps);
+    double least = quota * (s->quiet < QUIET ? QUOTA_PERIODS : QUIET_PERIODS);
 
     return (int64_t)fmax((double)period_ns, fmin(least, LBP_PERIOD_MAX_NS));
+}
+
+/* In the beginning decisions follow one another quickly; under quotas the first does, which knows these. */
+static int64_t early_period(struct lbp_stepped *s, int64_t period_ns)
+{
+    int64_t quota_ns = lbp_caps_period_ns(&s->caps);
+
+    if (quota_ns > 0 && s->last.at_ns != INT64_MIN)
+        return period_ns;
+    return quota_ns > LBP_PERIOD_QUICK_NS ? quota_ns : LBP_PERIOD_QUICK_NS;
 }
 
 static void update_period(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *action,
@@ -296,10 +313,7 @@ static void update_period(struct lbp_stepped *s, int64_t now_ns, struct lbp_step
         s->period_ns = (int64_t)fmax((double)s->period_ns, 4 * s->message_ns);
         s->period_ns = quota_period(s, s->period_ns);
         if ((double)(now_ns - s->begun_ns) < EARLY_NS && s->config.nranks <= 64)
-            s->period_ns =
-                s->last.at_ns == INT64_MIN
-                    ? LBP_PERIOD_QUICK_NS
-                    : (int64_t)fmax(LBP_PERIOD_QUICK_NS, (double)lbp_caps_period_ns(&s->caps));
+            s->period_ns = early_period(s, s->period_ns);
     }
     if (fabs((double)(s->period_ns - s->told_period_ns)) <= TELL * (double)s->told_period_ns)
         return;
@@ -381,6 +395,7 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
         s->decisions[reason]++;
     }
     s->last.at_ns = now_ns;
+    s->quiet = reason == LBP_REASON_BELOW_THRESHOLD ? s->quiet + (s->quiet < QUIET) : 0;
     if (reason == LBP_REASON_PROPORTIONAL)
         adopt(s, back, now_ns);
     if (s->config.pipelined > 0)

@@ -81,6 +81,7 @@ struct lbp_stepped {
     bool cautious;                        /* plans are by the low speeds */
     int64_t settled_ns;                   /* when the account was made up last */
     struct lbp_stepped_decision last;
+    int quiet;              /* decisions one after another that found too small a gain */
     int64_t told_decisions; /* by lbp_stepped_decided */
     int64_t last_moved;     /* iterations, by the last plan */
 };
