@@ -27,14 +27,6 @@ start_node() {
   pid_node=$!
 }
 head_is_gone() { ! kill -0 $pid_head; }
-within() { # SECONDS CMD...: until it succeeds
-  local until=$((SECONDS + $1))
-  shift
-  until "$@" >/dev/null 2>&1; do
-    [ $SECONDS -lt $until ] || return 1
-    sleep 0.1
-  done
-}
 get() { # SOCKET COMMAND KEY...: a value of the answer, keys from the outside
   lbctl --json --socket="$1" $2 | perl -MJSON::PP -e '
     my $v = decode_json(join "", <STDIN>);

@@ -6,14 +6,6 @@ need_build sbin/lbd bin/lbctl
 export LB_CLUSTER_PLUGIN=no LB_CLUSTER_LBD=no
 need_cluster 2
 dir=$(cluster dir)
-within() { # SECONDS CMD...: until it succeeds
-  local until=$((SECONDS + $1))
-  shift
-  until "$@" >/dev/null 2>&1; do
-    [ $SECONDS -lt $until ] || return 1
-    sleep 0.2
-  done
-}
 pick() { perl -MJSON::PP -e '
     my $v = decode_json(join "", <STDIN>); my ($host, $key) = @ARGV;
     if ($host) { ($v) = grep { $_->{host} eq $host } @{$v->{hosts}} or exit 1 }

@@ -33,14 +33,6 @@ end_one() { # PID [SIGNAL]
   kill "-${2:-TERM}" "$1" 2>/dev/null || true
   within 30 gone "$1"
 }
-within() { # SECONDS CMD...: until it succeeds
-  local until=$((SECONDS + $1))
-  shift
-  until "$@" >/dev/null 2>&1; do
-    [ $SECONDS -lt $until ] || return 1
-    sleep 0.1
-  done
-}
 get() { # SOCKET COMMAND KEY...
   lbctl --json --socket="$1" $2 | perl -MJSON::PP -e '
     my $v = decode_json(join "", <STDIN>);

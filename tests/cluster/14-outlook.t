@@ -8,14 +8,6 @@ export LB_CLUSTER_LBD=no
 need_cluster 2
 dir=$(cluster dir)
 shared=$dir/shared
-within() { # SECONDS CMD...: until it succeeds
-  local until=$((SECONDS + $1))
-  shift
-  until "$@" >/dev/null 2>&1; do
-    [ $SECONDS -lt $until ] || return 1
-    sleep 0.2
-  done
-}
 ctl() { cluster on "$1" "$LB_BUILD/bin/lbctl" "${@:2}"; } # HOST WORD...
 holds() { awk "BEGIN { exit !($1) }"; }                   # a condition on numbers
 cluster speed n1 .4

@@ -8,14 +8,6 @@ export LB_CLUSTER_LBD=no
 need_cluster 1
 dir=$(cluster dir)
 shared=$dir/shared
-within() { # SECONDS CMD...: until it succeeds
-  local until=$((SECONDS + $1))
-  shift
-  until "$@" >/dev/null 2>&1; do
-    [ $SECONDS -lt $until ] || return 1
-    sleep 0.2
-  done
-}
 ctl() { cluster on "$1" "$LB_BUILD/bin/lbctl" --json "${@:2}"; }
 # a program that tells of its policy only; on a slow machine the answer may come late once
 policy_of() { cluster user "$@" sh -c 'echo "is $LB_POLICY"' 2>"$tap_tmp/err" | sed -n 's/^is //p'; }
@@ -125,6 +117,5 @@ ok "and of one with --lb=off" within 30 tasks_are 4
 cluster head scancel -n plain
 wait $plain $off || true
 ok "and of their end" within 30 tasks_are 0
-all_idle() { [ "$(cluster head sinfo -h -o %T | sort -u)" = idle ]; } # a job may be completing for a moment
-ok "no host is drained or down" within 60 all_idle
+ok "no host is drained or down" hosts_are_well
 done_testing

@@ -8,14 +8,6 @@ export LB_CLUSTER_LBD=no
 need_cluster 4
 dir=$(cluster dir)
 shared=$dir/shared
-within() { # SECONDS CMD...: until it succeeds
-  local until=$((SECONDS + $1))
-  shift
-  until "$@" >/dev/null 2>&1; do
-    [ $SECONDS -lt $until ] || return 1
-    sleep 0.2
-  done
-}
 cat >"$shared/balancer" <<'X'
 #!/usr/bin/perl
 $SIG{TERM} = sub { exit 0 };
@@ -125,6 +117,5 @@ kill -STOP $(cluster lbd head status | cut -d' ' -f3-)
 ok "lbd of the head stopped: a new job as Slurm does" fresh 'n1 == 1 && n2 == 1' srun --lb=hosts -N2 -n2
 # shellcheck disable=SC2046
 kill -CONT $(cluster lbd head status | cut -d' ' -f3-)
-all_idle() { [ "$(cluster head sinfo -h -o %T | sort -u)" = idle ]; } # a job may be completing for a moment
-ok "no host is drained or down" within 60 all_idle
+ok "no host is drained or down" hosts_are_well
 done_testing

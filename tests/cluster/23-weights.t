@@ -6,14 +6,6 @@ need_build sbin/lbd bin/lbctl lb-slurm
 export LB_CLUSTER_LBD=no LB_CLUSTER_PLUGIN=no
 need_cluster 3
 dir=$(cluster dir)
-within() { # SECONDS CMD...: until it succeeds
-  local until=$((SECONDS + $1))
-  shift
-  until "$@" >/dev/null 2>&1; do
-    [ $SECONDS -lt $until ] || return 1
-    sleep 0.2
-  done
-}
 weights() { cluster head scontrol show node | awk '/^NodeName=/ { sub(/.*=/, "", $1); n = $1 } { for (i = 1; i <= NF; i++) if ($i ~ /^Weight=/) { sub(/.*=/, "", $i); printf "%s=%s ", n, $i } }'; }
 weights_are() { [ "$(weights)" = "$1" ]; }
 ordered() { # n1 behind the others, which are in front within their site's weight; n3 stays behind by the site's own
@@ -79,6 +71,5 @@ cluster head scontrol update nodename=n1 weight=1
 ok "lb-slurm killed: it is started again" within 60 ordered
 cluster lbd head stop >/dev/null
 ok "and the end is as before" within 30 weights_are "$site"
-all_idle() { [ "$(cluster head sinfo -h -o %T | sort -u)" = idle ]; } # a job may be completing for a moment
-ok "no host is drained or down" within 60 all_idle
+ok "no host is drained or down" hosts_are_well
 done_testing

@@ -7,14 +7,6 @@ export LB_CLUSTER_LBD=no
 need_cluster 4
 dir=$(cluster dir)
 shared=$dir/shared
-within() { # SECONDS CMD...: until it succeeds
-  local until=$((SECONDS + $1))
-  shift
-  until "$@" >/dev/null 2>&1; do
-    [ $SECONDS -lt $until ] || return 1
-    sleep 0.2
-  done
-}
 printf '#!/bin/sh\nexec sleep 60\n' >"$shared/balancer"
 chmod 755 "$shared/balancer"
 cluster plugin "$LB_BUILD/slurm_plugin/.libs/lb.so" "balancer=$shared/balancer" deadline_ms=100
@@ -128,6 +120,5 @@ cluster lbd head kill >/dev/null
 new_folder
 ok "lbd dead: they run as ever" cluster user timeout 200 salloc -Q -N4 -n16 "$shared/burst" "$shared/seen" 4 --exact --lb=hosts -n1
 is "$(placed)" "0 0 0 0" "and where Slurm wants them"
-all_idle() { [ "$(cluster head sinfo -h -o %T | sort -u)" = idle ]; } # a job may be completing for a moment
-ok "no host is drained or down" within 60 all_idle
+ok "no host is drained or down" hosts_are_well
 done_testing

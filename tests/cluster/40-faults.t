@@ -137,5 +137,5 @@ cluster on n3 pkill -KILL -x cpuloop || true
 not_ok "a job whose rank was killed fails" job_end
 not_ok "its balancer is gone" timeout 5 cluster on n1 sh -c 'while pgrep -x lb-balancer; do sleep 0.1; done; exit 1'
 
-is "$(cluster head sinfo -h -N -t drain,down,fail -o %N)" "" "no host was drained by any of it"
+ok "no host was drained by any of it" hosts_are_well
 done_testing

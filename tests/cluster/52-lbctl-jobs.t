@@ -8,11 +8,6 @@ command -v python3 >/dev/null || skip_all "python3 is not installed"
 need_cluster 2
 dir=$(cluster dir)
 lbctl() { cluster head "$LB_BUILD/bin/lbctl" "$@"; }
-within() { # SECONDS CMD...
-  local until=$((SECONDS + $1))
-  shift
-  until "$@" >/dev/null 2>&1; do [ $SECONDS -lt $until ] || return 1; sleep 0.3; done
-}
 json() { python3 -c "import json, sys; d = json.load(sys.stdin); print($1)"; }
 two_hosts() { [ "$(lbctl --json top | json 'len([h for h in d["hosts"] if h["host"] in ("n1", "n2") and h.get("cpus")])')" = 2 ]; }
 ok "both hosts are known" within 60 two_hosts

@@ -10,11 +10,6 @@ need_cluster 2
 dir=$(cluster dir)
 loop="$LB_BUILD/bench/cpuloop --iterations 100000"
 page() { cluster on "$1" curl -s --max-time 5 http://127.0.0.1:6826/metrics; }
-within() { # SECONDS CMD...
-  local until=$((SECONDS + $1))
-  shift
-  until "$@" >/dev/null 2>&1; do [ $SECONDS -lt $until ] || return 1; sleep 0.3; done
-}
 shown() { { page n1; page n2; } | sed -n 's/^lb_job_info{jobid="\([0-9]*\)",stepid="\([0-9]*\)".*/\1.\2/p' | sort -u; }
 shown_are() { [ "$(shown | tr '\n' ' ')" = "$1 " ]; }
 shown_count() { [ "$(shown | wc -l)" = "$1" ]; }

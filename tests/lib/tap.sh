@@ -6,6 +6,7 @@
 #   need_cluster 4                    a cluster of four hosts, or the whole test is skipped with the reason
 #   ok "a job runs" cluster head srun -N4 true
 #   not_ok "..." CMD...; is "$got" "$wanted" "..."; like "$got" 'regex' "..."; skip "..." "reason"; diag TEXT
+#   ok "..." within 30 CMD...         it succeeds at last; hosts_are_well: none is drained or down
 #   at_end CMD...                     run at the end too, whatever happens (the last one first)
 #   done_testing                      always the last line: without it the test has failed
 #
@@ -96,6 +97,18 @@ like() { # GOT REGEX TEXT
     diag "does not match:   $2"
   fi
 }
+
+within() { # SECONDS CMD...: again until it succeeds; of what it wrote the last is left
+  local until=$((SECONDS + $1))
+  shift
+  until "$@" >"$tap_tmp/within" 2>&1; do
+    [ $SECONDS -lt $until ] || { cat "$tap_tmp/within"; return 1; }
+    sleep 0.2
+  done
+}
+
+# No host of the cluster is drained, down or failing; one that still completes a step is well.
+hosts_are_well() { [ -z "$(cluster head sinfo -h -N -t drain,down,fail -o '%N %T' | tee /dev/stderr)" ]; }
 
 skip() { # TEXT REASON
   tap_n=$((tap_n + 1))

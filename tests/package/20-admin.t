@@ -35,11 +35,6 @@ command() { # REGEX: the one command of the document that it meets
   cluster head bash -c "PATH=$root/usr/sbin:$root/usr/bin:\$PATH; $line"
 }
 block() { awk -v want="$1" 'sub(/^    /, "") { b = b $0 "\n"; next } { if (b ~ want) { printf "%s", b; exit } b = "" }' "$doc" | here; } # REGEX: the first block with it
-within() { # SECONDS CMD...
-  local until=$((SECONDS + $1))
-  shift
-  until "$@" >"$tap_tmp/out" 2>&1; do [ $SECONDS -lt $until ] || return 1; sleep 0.5; done
-}
 
 ok "1. the page is there" within 30 command '^curl .*metrics'
 ok "2. rules and alerts are copied" command '^cp .*rules.yml'
@@ -55,7 +50,7 @@ answers() { command '^promtool query' | grep -q "=> $1 "; }
 ok "targets from Slurm's list" command '^lbd --print-sd'
 scrape file_sd_configs
 ok "Prometheus says how many hosts answer" within 60 answers 3
-diag "$(cat "$tap_tmp/out")"
+diag "$(cat "$tap_tmp/within")"
 diag "$(command '^promtool query' 2>&1)"
 not_ok "(and it can be wrong)" answers 4
 ok "the alerts are there" eval 'cluster head curl -fs http://127.0.0.1:9090/api/v1/rules | grep -q LbdHostSlow'
