@@ -11,6 +11,7 @@
 #include "libclient/connect.h"
 #include "libclient/exchange.h"
 #include "libclient/flow.h"
+#include "libclient/size.h"
 #include "libclient/step.h"
 #include "libclient/sync.h"
 #include "libclient/wait.h"
@@ -226,6 +227,7 @@ int lb_loop_exchange(lb_loop *l)
     lbc_exchange_poll(ctx, began_ns);
     if (ctx->size > 1 && (!ctx->transport || ctx->failed))
         return -EIO;
+    lbc_size_settle(l);
     if (s->asking && s->exchanges >= s->agree_at) {
         report_and_wait(l);
         rc = ask(l);

@@ -5,7 +5,9 @@
 #include <errno.h>
 
 #include "common/clock.h"
-#include "libclient/step.h"
+#include "libclient/lanes.h"
+#include "libclient/message.h"
+#include "libclient/size.h"
 #include "libclient/wait.h"
 
 static bool is_pipelined(const struct lb_loop *l)
@@ -47,37 +49,17 @@ int lb_loop_neighbour(const lb_loop *l, int side)
     return lbc_layout_neighbour(l, l->step->layout, side);
 }
 
-static void add_cost(struct lbc_cost *c, int64_t since_cpu_ns)
-{
-    c->sum_ns += lbx_clock_thread_cpu_ns() - since_cpu_ns;
-    c->n++;
-}
-
 static double mean(const struct lbc_cost *c)
 {
     return c->n > 0 ? (double)c->sum_ns / (double)c->n : 0;
 }
 
-static void start(struct lb_loop *l, struct lbc_exchange *e)
+/* Blocks that this rank computes. */
+static int64_t count_blocks(const struct lb_loop *l)
 {
-    struct lb_ctx *ctx = l->ctx;
+    const struct lbc_layout *y = l->step->layout;
 
-    if (e && !ctx->failed && ctx->transport->ops->exchange_start(ctx->transport, e) < 0)
-        lbc_ctx_fail(ctx);
-}
-
-/* Whether it is through; one that failed is. */
-static bool is_through(struct lb_loop *l, struct lbc_exchange *e)
-{
-    struct lb_ctx *ctx = l->ctx;
-    int rc;
-
-    if (!e || ctx->failed)
-        return true;
-    rc = ctx->transport->ops->exchange_test(ctx->transport, e);
-    if (rc < 0)
-        lbc_ctx_fail(ctx);
-    return rc != 0;
+    return y->nblocks > 0 ? lbc_lanes_blocks(l, y) : 0;
 }
 
 static void begin(struct lb_loop *l)
@@ -88,53 +70,47 @@ static void begin(struct lb_loop *l)
     lbc_step_begin(l);
     s->at = s->sent = 0;
     s->part = y->nblocks > 0;
+    lbc_size_begin(l);
     for (int64_t k = 0; y->inflow && k < y->nblocks; k++)
-        start(l, y->inflow[k]);
+        lbc_message_start(l, y->inflow[k]);
+    lbc_size_ask(l);
 }
 
-/* For tests and benchmarks: as if a message cost so much more. */
-static void delay(const struct lb_ctx *ctx)
-{
-    int64_t end_ns = lbx_clock_thread_cpu_ns() + ctx->test_delay_ns;
-
-    while (lbx_clock_thread_cpu_ns() < end_ns)
-        ;
-}
-
-/* The block before `at` is done. */
+/* The block before `at` is done: with it a message may be. */
 static void send_block(struct lb_loop *l)
 {
     struct lbc_step *s = l->step;
     struct lbc_layout *y = s->layout;
-    int64_t cpu_ns;
+    int64_t k = lbc_lanes_message(y, s->at - 1), cpu_ns;
 
-    if (!y->outflow)
-        return;
-    cpu_ns = lbx_clock_thread_cpu_ns();
-    if (l->ctx->test_delay_ns > 0)
-        delay(l->ctx);
-    start(l, y->outflow[s->at - 1]);
-    while (s->sent < s->at && is_through(l, y->outflow[s->sent]))
-        s->sent++;
-    add_cost(&s->send, cpu_ns);
+    if (y->outflow && (s->at == lbc_lanes_blocks(l, y) || lbc_lanes_message(y, s->at) > k)) {
+        lbc_message_send(l, y->outflow[k]);
+        cpu_ns = lbx_clock_thread_cpu_ns();
+        while (s->sent <= k && lbc_message_is_through(l, y->outflow[s->sent]))
+            s->sent++;
+        s->send.sum_ns += lbx_clock_thread_cpu_ns() - cpu_ns;
+    }
+    lbc_size_choose(l);
 }
 
 /* What block `at` needs from the left.  Returns false when it will never come. */
 static bool receive_block(struct lb_loop *l)
 {
     struct lbc_step *s = l->step;
-    int64_t since_ns, cpu_ns;
+    const struct lbc_layout *y = s->layout;
+    int64_t k = lbc_lanes_message(y, s->at), since_ns, cpu_ns;
 
-    if (!s->layout->inflow)
+    if (!y->inflow || (s->at > 0 && lbc_lanes_message(y, s->at - 1) == k))
         return !l->ctx || !l->ctx->failed;
     since_ns = lbx_clock_mono_ns();
     cpu_ns = lbx_clock_thread_cpu_ns();
-    if (is_through(l, s->layout->inflow[s->at])) {
+    if (lbc_message_is_through(l, y->inflow[k])) {
         /* begun_ns stays: a rank whose quota is used up is stopped in there, and that time is its host's */
-        add_cost(&s->recv, cpu_ns);
+        s->recv.sum_ns += lbx_clock_thread_cpu_ns() - cpu_ns;
+        s->recv.n++;
         return !l->ctx->failed;
     }
-    if (lbc_wait_for(l, s->layout->inflow[s->at]) < 0)
+    if (lbc_wait_for(l, y->inflow[k]) < 0)
         return false;
     s->begun_cpu_ns = lbx_clock_process_cpu_ns();
     s->begun_ns = lbx_clock_mono_ns();
@@ -149,10 +125,11 @@ static int end(struct lb_loop *l)
     struct lbc_step *s = l->step;
     int64_t since_ns = lbx_clock_mono_ns();
 
-    for (; s->layout->outflow && s->sent < s->at && !l->ctx->failed; s->sent++)
-        if (!is_through(l, s->layout->outflow[s->sent]) &&
+    for (; s->layout->outflow && s->sent < s->layout->nblocks && !l->ctx->failed; s->sent++)
+        if (!lbc_message_is_through(l, s->layout->outflow[s->sent]) &&
             lbc_wait_for(l, s->layout->outflow[s->sent]) < 0)
             break;
+    lbc_size_end(l);
     since_ns = lbx_clock_mono_ns() - since_ns;
     s->wait_ns += since_ns;
     l->total.wait_ns += since_ns;
@@ -175,7 +152,7 @@ int lb_loop_next_block(lb_loop *l, int64_t *first, int64_t *last, int64_t *from,
     if (l->state == LBC_IDLE)
         begin(l);
     y = s->layout;
-    if (s->at == y->nblocks || !receive_block(l))
+    if (s->at == count_blocks(l) || !receive_block(l))
         return end(l);
     mine = lbc_layout_block(l, y);
     *first = mine.first;
@@ -195,10 +172,10 @@ void lbc_flow_abandon(struct lb_loop *l)
 
     if (l->state == LBC_IDLE)
         return;
-    if (s->at > s->sent && s->layout->outflow && l->executing)
+    if (l->executing)
         send_block(l);
     l->executing = false;
-    while (s->at < s->layout->nblocks && receive_block(l)) {
+    while (s->at < count_blocks(l) && receive_block(l)) {
         s->at++;
         send_block(l);
     }

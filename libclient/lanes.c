@@ -8,31 +8,63 @@
 #include "policy/grain.h"
 
 #define BLOCKS_MAX 4096 /* of a pass: each has transfers of its own */
+#define FINER 4         /* than blind, to begin with where the block size is found */
+
+static bool is_fixed(const struct lb_loop *l)
+{
+    return l->ctx && (l->ctx->test_block > 0 || l->ctx->grain > 0);
+}
+
+static int64_t least_block(const struct lb_loop *l)
+{
+    return l->elements / BLOCKS_MAX + (l->elements % BLOCKS_MAX != 0);
+}
 
 int64_t lbc_lanes_block(const struct lb_loop *l, int64_t told)
 {
-    int64_t elements = l->elements, least;
+    int64_t elements = l->elements, least = least_block(l);
     struct lbp_grain g;
 
-    if (l->ctx && (l->ctx->test_block > 0 || l->ctx->grain > 0))
+    if (is_fixed(l))
         told = l->ctx->test_block > 0 ? l->ctx->test_block : l->ctx->grain;
     if (told == 0) {
         lbp_grain_init(&g, elements, l->ctx ? (uint32_t)l->ctx->size : 1);
         told = lbp_grain_choose(&g);
     }
-    least = elements / BLOCKS_MAX + (elements % BLOCKS_MAX != 0);
     return told < least ? least : told > elements ? elements : told;
 }
 
-/* The elements of one block in the rows that flow.  Returns 0, -ENOMEM, or another negative errno. */
-static int make_block(const struct lb_loop *l, const struct lbc_layout *y, int64_t k, int peer,
-                      bool out, struct lbx_span rows, struct lbc_exchange **ret)
+int64_t lbc_lanes_blocks(const struct lb_loop *l, const struct lbc_layout *y)
 {
-    int64_t from = k * y->block, left = l->elements - from;
-    size_t elements = (size_t)(left < y->block ? left : y->block), n = 0, most;
+    return l->elements / y->block + (l->elements % y->block != 0);
+}
+
+int64_t lbc_lanes_message(const struct lbc_layout *y, int64_t block)
+{
+    if (!y->size)
+        return block;
+    return block == 0 || y->batch == 0 ? block : 1 + (block - 1) / y->batch;
+}
+
+/* The first element of message k; past the last message: all elements. */
+static int64_t message_at(const struct lb_loop *l, const struct lbc_layout *y, int64_t k)
+{
+    int64_t blocks = y->size && k > 0 ? 1 + (k - 1) * y->batch : k, all = l->elements;
+
+    return blocks > all / y->block || blocks * y->block > all ? all : blocks * y->block;
+}
+
+/* The elements of one message in the rows that flow.  Returns 0, -ENOMEM, or another negative errno. */
+static int make_message(const struct lb_loop *l, const struct lbc_layout *y, int64_t k, int peer,
+                        bool out, struct lbx_span rows, struct lbc_exchange **ret)
+{
+    int64_t from = message_at(l, y, k);
+    size_t elements = (size_t)(message_at(l, y, k + 1) - from), n = 0, most;
     struct lbc_part *part;
     int rc = 0;
 
+    if (*ret)
+        return 0;
     if (__builtin_mul_overflow((size_t)(rows.last - rows.first), l->nrows, &most))
         return -ENOMEM;
     part = calloc(most + 1, sizeof(*part));
@@ -53,40 +85,85 @@ static int make_block(const struct lb_loop *l, const struct lbc_layout *y, int64
     return rc;
 }
 
-static int make_blocks(const struct lb_loop *l, struct lbc_layout *y, int peer, bool out,
-                       struct lbx_span rows, struct lbc_exchange ***ret)
+static int make_messages(const struct lb_loop *l, struct lbc_layout *y, int peer, bool out,
+                         struct lbx_span rows, struct lbc_exchange ***ret)
 {
     int rc = 0;
 
-    *ret = calloc((size_t)y->nblocks, sizeof(**ret));
+    if (!*ret)
+        *ret = calloc((size_t)lbc_lanes_blocks(l, y), sizeof(**ret));
     if (!*ret)
         return -ENOMEM;
     for (int64_t k = 0; k < y->nblocks && rc == 0; k++)
-        rc = make_block(l, y, k, peer, out, rows, &(*ret)[k]);
+        rc = make_message(l, y, k, peer, out, rows, &(*ret)[k]);
     return rc;
+}
+
+int lbc_lanes_extend(const struct lb_loop *l, struct lbc_layout *y)
+{
+    struct lbx_span mine = lbc_layout_block(l, y), rows;
+    int left = lbc_layout_neighbour(l, y, -1), right = lbc_layout_neighbour(l, y, 1), rc = 0;
+    int64_t halo = l->halo;
+
+    y->nblocks =
+        y->size && y->batch == 0 ? 1 : lbc_lanes_message(y, lbc_lanes_blocks(l, y) - 1) + 1;
+    rows = (struct lbx_span){mine.first > halo ? mine.first - halo : 0, mine.first};
+    if (left >= 0)
+        rc = make_messages(l, y, left, false, rows, &y->inflow);
+    /* where blocks are shorter than the halo, rows that came from the left go on to the right */
+    rows = (struct lbx_span){mine.last > halo ? mine.last - halo : 0, mine.last};
+    if (right >= 0 && rc == 0)
+        rc = make_messages(l, y, right, true, rows, &y->outflow);
+    return rc;
+}
+
+int64_t lbc_lanes_first(const struct lb_loop *l, const struct lbc_layout *y)
+{
+    int64_t blind = lbc_lanes_block(l, 0), least = least_block(l);
+
+    if (!l->ctx || !l->ctx->transport || is_fixed(l) || lbc_layout_holders(l, y) < 2)
+        return 0;
+    return blind / FINER < least ? least : blind / FINER;
+}
+
+static int make_number(const struct lb_loop *l, int peer, bool out, int64_t *number,
+                       struct lbc_exchange **ret)
+{
+    struct lbc_part part = {peer, out, {number, sizeof(*number)}};
+
+    if (peer < 0)
+        return 0;
+    return l->ctx->transport->ops->exchange_create(l->ctx->transport, &part, 1, ret);
+}
+
+/* What takes the number of blocks in a message from rank to rank. */
+static int connect_size(const struct lb_loop *l, struct lbc_layout *y)
+{
+    struct lbc_size *z;
+    int rc;
+
+    if (y->epoch > 0 || y->batch > 0 || lbc_lanes_first(l, y) == 0)
+        return 0;
+    y->size = z = calloc(1, sizeof(*z));
+    if (!z)
+        return -ENOMEM;
+    rc = make_number(l, lbc_layout_neighbour(l, y, -1), false, &z->in, &z->left);
+    return rc < 0 ? rc : make_number(l, lbc_layout_neighbour(l, y, 1), true, &z->out, &z->right);
 }
 
 int lbc_lanes_connect(const struct lb_loop *l, struct lbc_layout *y)
 {
-    struct lbx_span mine = lbc_layout_block(l, y), rows;
-    int64_t halo = l->halo;
-    int left, right, rc = 0;
+    struct lbx_span mine = lbc_layout_block(l, y);
+    int rc;
 
     if (l->elements == 0 || mine.first == mine.last)
         return 0;
-    y->nblocks = l->elements / y->block + (l->elements % y->block != 0);
-    if (!l->ctx || !l->ctx->transport)
+    if (!l->ctx || !l->ctx->transport) {
+        y->nblocks = lbc_lanes_blocks(l, y);
         return 0;
-    left = lbc_layout_neighbour(l, y, -1);
-    right = lbc_layout_neighbour(l, y, 1);
-    rows = (struct lbx_span){mine.first > halo ? mine.first - halo : 0, mine.first};
-    if (left >= 0)
-        rc = make_blocks(l, y, left, false, rows, &y->inflow);
-    /* where blocks are shorter than the halo, rows that came from the left go on to the right */
-    rows = (struct lbx_span){mine.last > halo ? mine.last - halo : 0, mine.last};
-    if (right >= 0 && rc == 0)
-        rc = make_blocks(l, y, right, true, rows, &y->outflow);
-    return rc;
+    }
+    rc = connect_size(l, y);
+    return rc < 0 ? rc : lbc_lanes_extend(l, y);
 }
 
 static void free_blocks(const struct lb_loop *l, const struct lbc_layout *y,
@@ -102,4 +179,10 @@ void lbc_lanes_disconnect(const struct lb_loop *l, struct lbc_layout *y)
 {
     free_blocks(l, y, &y->inflow);
     free_blocks(l, y, &y->outflow);
+    if (y->size) {
+        l->ctx->transport->ops->exchange_destroy(l->ctx->transport, y->size->left);
+        l->ctx->transport->ops->exchange_destroy(l->ctx->transport, y->size->right);
+    }
+    free(y->size);
+    y->size = NULL;
 }

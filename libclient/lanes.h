@@ -6,15 +6,39 @@
 #ifndef LBC_LANES_H
 #define LBC_LANES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "libclient/layout.h"
 
+/* While the block size is being found: how a rank hears of it. */
+struct lbc_size {
+    struct lbc_exchange *left,
+        *right;         /* the number, from and to; NULL: the pipeline's first, last */
+    int64_t in, out;    /* blocks in a message; 0 while messages are timed */
+    int64_t message_ns; /* CPU time of sending one */
+    bool sending;
+};
+
 /* The block size to use when the balancer says `told` (0: before it has said any): 1 to m. */
 int64_t lbc_lanes_block(const struct lb_loop *l, int64_t told);
 
+/* What to begin with in a loop's first layout if its block size will be found, see size.h; else 0.  The same on all ranks. */
+int64_t lbc_lanes_first(const struct lb_loop *l, const struct lbc_layout *y);
+
+/* Blocks of a row, and the message that a block goes in: each in one of its own, unless their size is being found. */
+int64_t lbc_lanes_blocks(const struct lb_loop *l, const struct lbc_layout *y);
+int64_t lbc_lanes_message(const struct lbc_layout *y, int64_t block);
+
 /* Make the transfers of a layout whose bounds and block are there.  Returns 0, -ENOMEM, or another negative errno. */
 int lbc_lanes_connect(const struct lb_loop *l, struct lbc_layout *y)
+    __attribute__((warn_unused_result));
+
+/*
+ * Make the transfers of the messages that are not there yet, now that y->batch is known.
+ * Returns 0, -ENOMEM (some may be there: call again), or another negative errno.
+ */
+int lbc_lanes_extend(const struct lb_loop *l, struct lbc_layout *y)
     __attribute__((warn_unused_result));
 void lbc_lanes_disconnect(const struct lb_loop *l, struct lbc_layout *y);
 

@@ -8,6 +8,7 @@
 #include "libclient/loop.h"
 
 struct lbc_carry;
+struct lbc_size;
 
 struct lbc_layout {
     uint64_t epoch;             /* 0: the first */
@@ -19,9 +20,13 @@ struct lbc_layout {
     int64_t *bound;             /* [size + 1], owned: rank r owns [bound[r], bound[r + 1]) */
 
     /* Of a pipelined loop. */
-    int64_t block;                           /* elements; to be set before it is connected */
-    int64_t nblocks;                         /* of a pass here; 0: nothing is owned */
+    int64_t
+        block; /* elements of what the program gets at a time; to be set before it is connected */
+    int64_t
+        batch; /* such blocks go in one message, see size.h; 0: not known yet, the first alone */
+    int64_t nblocks; /* messages of a pass that are known of here; 0: nothing is owned */
     struct lbc_exchange **inflow, **outflow; /* [nblocks] owned; NULL: nothing flows */
+    struct lbc_size *size; /* owned; NULL: the block size is not to be found here */
 };
 
 /* A layout whose bounds are all 0, to be filled by the caller; lbc_connect_end frees it.  Returns NULL when out of memory. */

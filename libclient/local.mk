@@ -27,6 +27,7 @@ libclient_la_SOURCES = \
 	libclient/link.c libclient/link.h \
 	libclient/loop.c libclient/loop.h \
 	libclient/meet.c libclient/meet.h \
+	libclient/message.c libclient/message.h \
 	libclient/mpi_find.c libclient/mpi_find.h \
 	libclient/outgoing.c libclient/outgoing.h \
 	libclient/packed.c libclient/packed.h \
@@ -34,6 +35,7 @@ libclient_la_SOURCES = \
 	libclient/pmix.c libclient/pmix.h \
 	libclient/quota.c libclient/quota.h \
 	libclient/report.c libclient/report.h \
+	libclient/size.c libclient/size.h \
 	libclient/step.c libclient/step.h \
 	libclient/sync.c libclient/sync.h \
 	libclient/tcp/conn.c libclient/tcp/conn.h \

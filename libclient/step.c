@@ -92,6 +92,8 @@ int lbc_step_create(struct lb_loop *l, int64_t halo, int64_t elements)
     s->asking = ctx && ctx->balanced && ctx->transport && ctx->size > 1;
     l->step = s;
     if (elements > 0)
+        s->layout->block = lbc_lanes_first(l, s->layout);
+    if (elements > 0 && s->layout->block == 0)
         s->layout->block = lbc_lanes_block(l, 0);
     lbc_step_reset(l);
     return 0;

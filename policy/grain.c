@@ -105,6 +105,12 @@ void lbp_grain_message(struct lbp_grain *g, int64_t iterations, double ns)
         least(&g->large_ns, &g->large_of, k, ns);
 }
 
+void lbp_grain_found(struct lbp_grain *g, int64_t block)
+{
+    if (g->block == 0 && block >= 1)
+        g->block = block < g->m ? block : g->m;
+}
+
 int lbp_grain_cost(const struct lbp_grain *g, struct lbp_grain_cost *ret)
 {
     double incr = 0;

@@ -69,6 +69,9 @@ void lbp_grain_sweep(struct lbp_grain *g, double busy_ns);
  */
 void lbp_grain_message(struct lbp_grain *g, int64_t iterations, double ns);
 
+/* The ranks have found a block size themselves; ignored once one was told, and if < 1. */
+void lbp_grain_found(struct lbp_grain *g, int64_t block);
+
 /* What is known now; returns 0, or -ENODATA (iterations or messages were never timed: ret untouched). */
 int lbp_grain_cost(const struct lbp_grain *g, struct lbp_grain_cost *ret)
     __attribute__((warn_unused_result));

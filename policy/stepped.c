@@ -279,6 +279,7 @@ int lbp_stepped_report(struct lbp_stepped *s, const struct lbp_stepped_report *r
         s->cost_bytes = r->move_bytes > s->cost_bytes ? r->move_bytes : s->cost_bytes;
         s->cost_cpu_ns = r->move_cpu_ns > s->cost_cpu_ns ? r->move_cpu_ns : s->cost_cpu_ns;
     }
+    lbp_grain_found(&s->grain, r->shift_iterations);
     if (r->shift_iterations >= 0 && r->shift_ns > 0)
         lbp_grain_message(&s->grain, r->shift_iterations, (double)r->shift_ns);
     if (lbp_caps_tell(&s->caps, r->rank, r->quota_cpus, r->quota_period_ns, r->quota_group) &&

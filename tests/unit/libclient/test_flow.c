@@ -26,8 +26,9 @@ struct job {
     enum mind_end end;
     int after;
     unsigned fail_memory;
-    int64_t sync_ns; /* see struct crew_config */
-    int lose;        /* see struct mind_config */
+    int64_t sync_ns;           /* see struct crew_config */
+    int lose;                  /* see struct mind_config */
+    int64_t work_ns, delay_ns; /* CPU time of an element in the first step, of sending a message */
 };
 
 struct shared {
@@ -78,6 +79,14 @@ static void compute_serial(struct shared *s)
     }
 }
 
+static void work(int64_t ns)
+{
+    int64_t end_ns = lbx_clock_thread_cpu_ns() + ns;
+
+    while (ns > 0 && lbx_clock_thread_cpu_ns() < end_ns)
+        ;
+}
+
 /* One step.  Rows of the other array, which does not flow, hold the step that computed them last. */
 static bool run_step(struct member *m, lb_loop *l, int step, uint64_t *a, uint64_t *other)
 {
@@ -91,6 +100,8 @@ static bool run_step(struct member *m, lb_loop *l, int step, uint64_t *a, uint64
             add(&s->errors, 1);
         before = to;
         add(&s->blocks, 1);
+        if (step == 0)
+            work((to - from) * j->work_ns);
         for (int64_t i = first - j->halo; i < last + j->halo && from == 0; i++)
             if (i >= 0 && i < j->n && other[i * OTHER] != (uint64_t)(i * 1000 + step))
                 add(&s->wrong, 1);
@@ -194,6 +205,7 @@ static void run_member(lb_ctx *ctx, int rank, void *data)
 
     ctx->test_block = m.shared->job->test_block;
     ctx->grain = m.shared->job->grain;
+    ctx->test_delay_ns = m.shared->job->delay_ns;
     run_loop(&m, ctx);
     lists_destroy(m.lists);
 }
@@ -432,6 +444,28 @@ START_TEST(test_grain)
 }
 END_TEST
 
+/* The first step shows what messages cost, and all ranks go by it: with dear ones rows are sent whole, with cheap ones not. */
+START_TEST(test_first_step)
+{
+    for (int dear = 0; dear < 2; dear++) {
+        struct job j = {.size = 2 + _i,
+                        .n = 12,
+                        .halo = 1,
+                        .elements = 480,
+                        .work_ns = dear ? 0 : 20 * LBX_NS_PER_US,
+                        .delay_ns = dear ? 20 * LBX_NS_PER_MS : 0,
+                        .seed = first_seed() * 41000 + (uint64_t)_i};
+        struct shared s;
+
+        expect_right(&j, &s);
+        if (dear)
+            ck_assert_int_eq(s.most, j.elements);
+        else
+            ck_assert_int_le(s.most, j.elements / 4);
+    }
+}
+END_TEST
+
 /* Neighbours are those that own something. */
 START_TEST(test_neighbours)
 {
@@ -504,6 +538,7 @@ int main(void)
     tcase_add_loop_test(tc, test_leaves_early, 0, brief_cases(8));
     tcase_add_loop_test(tc, test_sync, 0, brief_cases(6));
     tcase_add_loop_test(tc, test_many_ranks, 0, brief_cases(2));
+    tcase_add_loop_test(tc, test_first_step, 0, brief_cases(3));
     tcase_add_loop_test(tc, test_grain, 0, brief_cases(4));
     tcase_add_test(tc, test_neighbours);
     tcase_add_test(tc, test_huge_and_empty);

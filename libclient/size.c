@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The block size of a pipelined loop, found in its first pass. */
+#include "libclient/size.h"
+
+#include <errno.h>
+
+#include "common/clock.h"
+#include "libclient/lanes.h"
+#include "libclient/message.h"
+#include "libclient/wait.h"
+#include "policy/grain.h"
+
+#define TO_TIME 2  /* messages; the first of them makes the connection, the last is timed */
+#define PER_PAIR 2 /* a block's message is sent and received: twice what sending one takes */
+
+/* This rank's size, as long as it is to be found. */
+static struct lbc_size *sought(const struct lb_loop *l)
+{
+    const struct lbc_layout *y = l->step->layout;
+
+    return y->batch == 0 ? y->size : NULL;
+}
+
+/* What went by since then was not the program's. */
+static void not_its_own(struct lb_loop *l, int64_t since_ns)
+{
+    struct lbc_step *s = l->step;
+
+    s->begun_cpu_ns = lbx_clock_process_cpu_ns();
+    s->begun_ns = lbx_clock_mono_ns();
+    s->wait_ns += s->begun_ns - since_ns;
+    l->total.wait_ns += s->begun_ns - since_ns;
+}
+
+static void finish(struct lb_loop *l, struct lbc_exchange *e)
+{
+    if (e && lbc_wait_for(l, e) < 0)
+        lbc_ctx_fail(l->ctx);
+}
+
+void lbc_size_begin(struct lb_loop *l)
+{
+    struct lbc_size *z = sought(l);
+    int64_t since_ns = lbx_clock_mono_ns(), cpu_ns;
+
+    if (!z)
+        return;
+    for (int i = 0; i < TO_TIME; i++) {
+        lbc_message_start(l, z->left);
+        finish(l, z->left);
+        cpu_ns = lbx_clock_thread_cpu_ns();
+        if (z->right)
+            lbc_message_send(l, z->right);
+        finish(l, z->right);
+        z->message_ns = lbx_clock_thread_cpu_ns() - cpu_ns;
+    }
+    not_its_own(l, since_ns);
+}
+
+void lbc_size_ask(struct lb_loop *l)
+{
+    if (sought(l))
+        lbc_message_start(l, sought(l)->left);
+}
+
+/* Of the pipeline's first rank, whose first block has taken what its step has up to now. */
+static int64_t choose(const struct lb_loop *l, const struct lbc_size *z)
+{
+    const struct lbc_step *s = l->step;
+    const struct lbc_layout *y = s->layout;
+    double pass_ns = (double)s->cpu_ns / (double)y->block * (double)l->elements;
+    struct lbp_grain g;
+
+    lbp_grain_init(&g, l->elements, (uint32_t)lbc_layout_holders(l, y));
+    lbp_grain_sweep(&g, pass_ns);
+    lbp_grain_message(&g, 0, PER_PAIR * (double)z->message_ns);
+    return (lbp_grain_choose(&g) + y->block / 2) / y->block;
+}
+
+void lbc_size_choose(struct lb_loop *l)
+{
+    struct lbc_layout *y = l->step->layout;
+    struct lbc_size *z = sought(l);
+    int64_t since_ns = lbx_clock_mono_ns(), most;
+    int rc = 0;
+
+    if (!z)
+        return;
+    most = l->elements / y->block + 1;
+    finish(l, z->left);
+    z->out = z->left ? z->in : choose(l, z);
+    y->batch = z->out = z->out < 1 ? 1 : z->out > most ? most : z->out;
+    z->sending = z->right;
+    lbc_message_start(l, z->right);
+    while (!l->ctx->failed && (rc = lbc_lanes_extend(l, y)) == -ENOMEM)
+        lbc_wait_rest(l->ctx); /* the others count on us */
+    if (rc < 0)
+        lbc_ctx_fail(l->ctx);
+    for (int64_t k = 1; y->inflow && k < y->nblocks; k++)
+        lbc_message_start(l, y->inflow[k]);
+    l->step->send = l->step->recv = (struct lbc_cost){0}; /* of messages of another size */
+    not_its_own(l, since_ns);
+}
+
+void lbc_size_end(struct lb_loop *l)
+{
+    struct lbc_size *z = l->step->layout->size;
+
+    if (z && z->sending)
+        finish(l, z->right);
+    if (z)
+        z->sending = false;
+}
+
+void lbc_size_settle(struct lb_loop *l)
+{
+    struct lbc_layout *y = l->step->layout;
+    int64_t block = y->batch * y->block;
+    int rc = 0;
+
+    if (!y->size || y->batch == 0)
+        return;
+    lbc_lanes_disconnect(l, y);
+    y->block = block < l->elements ? block : l->elements;
+    y->batch = 1;
+    while (!l->ctx->failed && (rc = lbc_lanes_connect(l, y)) == -ENOMEM)
+        lbc_wait_rest(l->ctx);
+    if (rc < 0)
+        lbc_ctx_fail(l->ctx);
+}
