@@ -1,9 +1,4 @@
 # Tests of lbd/.
-check_PROGRAMS += tests/unit/lbd/test_cgroup
-tests_unit_lbd_test_cgroup_SOURCES = tests/unit/lbd/test_cgroup.c tests/unit/lbd/run.h
-tests_unit_lbd_test_cgroup_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_lbd_test_cgroup_LDADD = liblbd.la $(CHECK_LIBS)
-
 check_PROGRAMS += tests/unit/lbd/test_backlog
 tests_unit_lbd_test_backlog_SOURCES = tests/unit/lbd/test_backlog.c tests/unit/lbd/run.h
 tests_unit_lbd_test_backlog_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
