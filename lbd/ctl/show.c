@@ -209,9 +209,13 @@ int lbd_show_weights(const struct lbd_ctl *c, char **set, size_t n)
     char request[256] = "weights";
 
     for (size_t i = 0; i < n; i++) {
+        const char *number = strchr(set[i], '=');
         size_t used = strlen(request);
+        char *end = NULL;
 
-        if (!strchr(set[i], '=') || strchr(set[i], ' '))
+        if (number)
+            strtod(number + 1, &end);
+        if (!end || end == number + 1 || *end || strchr(set[i], ' '))
             return misuse("write NAME=NUMBER, not", set[i]);
         if (used + 1 + strlen(set[i]) >= sizeof(request))
             return misuse("too many weights from", set[i]);
