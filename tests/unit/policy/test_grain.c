@@ -127,6 +127,28 @@ START_TEST(test_nonsense)
 }
 END_TEST
 
+/* Ranks that found a block size keep it until another one is better; what is told comes before what they say later. */
+START_TEST(test_found)
+{
+    struct lbp_grain g;
+
+    lbp_grain_init(&g, 1000, 4);
+    lbp_grain_found(&g, 0);
+    lbp_grain_found(&g, -1);
+    ck_assert_int_eq(g.block, 0);
+    lbp_grain_found(&g, 77);
+    ck_assert_int_eq(lbp_grain_choose(&g), 77); /* nothing is known that is better */
+    lbp_grain_found(&g, 5);
+    ck_assert_int_eq(lbp_grain_choose(&g), 77);
+    lbp_grain_sweep(&g, 1000 * 10e3);
+    lbp_grain_message(&g, 0, 1e9);
+    ck_assert_int_eq(lbp_grain_choose(&g), 1000); /* messages are very dear */
+    lbp_grain_init(&g, 10, 4);
+    lbp_grain_found(&g, 77);
+    ck_assert_int_eq(g.block, 10);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("grain");
@@ -140,6 +162,7 @@ int main(void)
     tcase_add_test(t, test_running);
     tcase_add_test(t, test_nonsense);
     tcase_add_test(t, test_fixed);
+    tcase_add_test(t, test_found);
     suite_add_tcase(s, t);
     runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);
