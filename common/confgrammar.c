@@ -4,10 +4,11 @@
 
 #include <errno.h>
 #include <math.h>
-#include <pwd.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "common/confvalue.h"
 
 /* libconfuse hands its callbacks nothing of ours. */
 static struct {
@@ -55,7 +56,7 @@ static int check_duration(cfg_t *cfg, cfg_opt_t *opt)
 {
     int64_t ns;
 
-    if (lbx_policyconf_duration(last_text(opt), &ns) == 0)
+    if (lbx_confvalue_duration(last_text(opt), &ns) == 0)
         return 0;
     cfg_error(cfg, "%s = \"%s\": write a time above 0 as 500ms, 10s, 5m, 6h, 30d or 2y",
               cfg_opt_name(opt), last_text(opt));
@@ -66,7 +67,7 @@ static int check_size(cfg_t *cfg, cfg_opt_t *opt)
 {
     int64_t bytes;
 
-    if (lbx_policyconf_size(last_text(opt), &bytes) == 0)
+    if (lbx_confvalue_size(last_text(opt), &bytes) == 0)
         return 0;
     cfg_error(cfg, "%s = \"%s\": write a size above 0 as 65536, 64K, 400M or 1G", cfg_opt_name(opt),
               last_text(opt));
@@ -119,24 +120,9 @@ static int check_jitter(cfg_t *cfg, cfg_opt_t *opt)
     return -1;
 }
 
-enum lbx_conf_mode lbx_confgrammar_mode(const char *text)
-{
-    return strcmp(text, "opt-in") == 0    ? LBX_MODE_OPT_IN
-           : strcmp(text, "opt-out") == 0 ? LBX_MODE_OPT_OUT
-                                          : LBX_MODE_UNSET;
-}
-
-enum lbx_conf_placement lbx_confgrammar_placement(const char *text)
-{
-    return strcmp(text, "off") == 0       ? LBX_PLACE_OFF
-           : strcmp(text, "on") == 0      ? LBX_PLACE_ON
-           : strcmp(text, "weights") == 0 ? LBX_PLACE_WEIGHTS
-                                          : LBX_PLACE_UNSET;
-}
-
 static int check_mode(cfg_t *cfg, cfg_opt_t *opt)
 {
-    if (lbx_confgrammar_mode(last_text(opt)) != LBX_MODE_UNSET)
+    if (lbx_confvalue_mode(last_text(opt)) != LBX_MODE_UNSET)
         return 0;
     cfg_error(cfg, "%s = \"%s\": write opt-in or opt-out", cfg_opt_name(opt), last_text(opt));
     return -1;
@@ -144,7 +130,7 @@ static int check_mode(cfg_t *cfg, cfg_opt_t *opt)
 
 static int check_placement(cfg_t *cfg, cfg_opt_t *opt)
 {
-    if (lbx_confgrammar_placement(last_text(opt)) != LBX_PLACE_UNSET)
+    if (lbx_confvalue_placement(last_text(opt)) != LBX_PLACE_UNSET)
         return 0;
     cfg_error(cfg, "%s = \"%s\": write off, on or weights", cfg_opt_name(opt), last_text(opt));
     return -1;
@@ -166,30 +152,13 @@ static int check_policy_name(cfg_t *cfg, cfg_opt_t *opt)
     return check_list(cfg, opt) < 0 ? -1 : check_policy(cfg, opt);
 }
 
-int lbx_confgrammar_user(const char *text, uid_t *ret_uid)
-{
-    char *end;
-    unsigned long v = strtoul(text, &end, 10);
-    struct passwd *pw;
-
-    if (*text >= '0' && *text <= '9' && *end == '\0' && v < UINT32_MAX) {
-        *ret_uid = (uid_t)v;
-        return 0;
-    }
-    pw = getpwnam(text);
-    if (!pw)
-        return -ENOENT;
-    *ret_uid = pw->pw_uid;
-    return 0;
-}
-
 static int check_user(cfg_t *cfg, cfg_opt_t *opt)
 {
     uid_t uid;
 
     if (check_list(cfg, opt) < 0)
         return -1;
-    if (lbx_confgrammar_user(last_text(opt), &uid) == 0)
+    if (lbx_confvalue_user(last_text(opt), &uid) == 0)
         return 0;
     cfg_error(cfg, "%s: there is no user '%s'", cfg_opt_name(opt), last_text(opt));
     return -1;

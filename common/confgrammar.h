@@ -5,7 +5,7 @@
 
 #include <confuse.h>
 
-#include "common/policyconf.h"
+#include "common/error.h"
 
 /* Put "KEY = true" behind the text: libconfuse takes the end of the file for that of any section. */
 #define LBX_CONFGRAMMAR_END "end_of_policy_conf"
@@ -17,12 +17,5 @@
 cfg_t *lbx_confgrammar_create(const char *path,
                               int (*check)(const char *text, struct lbx_error *err),
                               struct lbx_error *err);
-
-/* UNSET for an unknown word. */
-enum lbx_conf_mode lbx_confgrammar_mode(const char *text);
-enum lbx_conf_placement lbx_confgrammar_placement(const char *text);
-
-/* A user by name or number.  Returns 0 or -ENOENT. */
-int lbx_confgrammar_user(const char *text, uid_t *ret_uid) __attribute__((warn_unused_result));
 
 #endif

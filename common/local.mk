@@ -19,6 +19,7 @@ libcommon_la_LIBADD = $(SODIUM_LIBS)
 noinst_LTLIBRARIES += libpolicyconf.la
 libpolicyconf_la_SOURCES = \
 	common/confgrammar.c common/confgrammar.h \
+	common/confvalue.c common/confvalue.h \
 	common/policyconf.c common/policyconf.h
 libpolicyconf_la_CFLAGS = $(LB_CFLAGS) $(CONFUSE_CFLAGS)
 libpolicyconf_la_LIBADD = libcommon.la $(CONFUSE_LIBS)

@@ -3,7 +3,6 @@
 #include "common/policyconf.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "common/confgrammar.h"
 
 #define FILE_BYTES_MAX ((size_t)1 << 20)
-#define LONGEST_S 3.2e9 /* a century: still fits ns in an int64 */
 
 void lbx_policyconf_init(struct lbx_policyconf *c)
 {
@@ -49,46 +47,6 @@ void lbx_policyconf_fini(struct lbx_policyconf *c)
     c->npartitions = c->naccounts = 0;
 }
 
-static int parse_scaled(const char *text, const char *const *unit, const double *scale, double most,
-                        double *ret)
-{
-    char *end;
-    double v = strtod(text, &end);
-
-    if (end == text || !isfinite(v) || v <= 0)
-        return -EINVAL;
-    for (size_t i = 0; unit[i]; i++)
-        if (strcmp(end, unit[i]) == 0 && v * scale[i] <= most) {
-            *ret = v * scale[i];
-            return 0;
-        }
-    return -EINVAL;
-}
-
-int lbx_policyconf_duration(const char *text, int64_t *ret_ns)
-{
-    static const char *const unit[] = {"ms", "s", "", "m", "h", "d", "y", NULL};
-    static const double scale[] = {1e-3, 1, 1, 60, 3600, 86400, 365 * 86400};
-    double s;
-
-    if (parse_scaled(text, unit, scale, LONGEST_S, &s) < 0 || s * 1e9 < 1)
-        return -EINVAL;
-    *ret_ns = (int64_t)(s * 1e9);
-    return 0;
-}
-
-int lbx_policyconf_size(const char *text, int64_t *ret_bytes)
-{
-    static const char *const unit[] = {"", "K", "M", "G", "T", NULL};
-    static const double scale[] = {1, 1024, 1048576, 1073741824, 1099511627776};
-    double bytes;
-
-    if (parse_scaled(text, unit, scale, 1e15, &bytes) < 0 || bytes < 1)
-        return -EINVAL;
-    *ret_bytes = (int64_t)bytes;
-    return 0;
-}
-
 /* The setters leave the default where the file says nothing; everything was checked while parsing. */
 static void set_text(cfg_t *cfg, const char *key, char *ret, size_t size)
 {
@@ -100,7 +58,7 @@ static void set_duration(cfg_t *cfg, const char *key, int64_t *ret_ns)
 {
     int64_t ns;
 
-    if (cfg_size(cfg, key) > 0 && lbx_policyconf_duration(cfg_getstr(cfg, key), &ns) == 0)
+    if (cfg_size(cfg, key) > 0 && lbx_confvalue_duration(cfg_getstr(cfg, key), &ns) == 0)
         *ret_ns = ns;
 }
 
@@ -130,9 +88,9 @@ static void set_scope(cfg_t *cfg, char *policy, enum lbx_conf_mode *mode,
 {
     set_text(cfg, "policy", policy, LBX_CONF_POLICY_MAX);
     if (cfg_size(cfg, "mode") > 0)
-        *mode = lbx_confgrammar_mode(cfg_getstr(cfg, "mode"));
+        *mode = lbx_confvalue_mode(cfg_getstr(cfg, "mode"));
     if (cfg_size(cfg, "placement") > 0)
-        *placement = lbx_confgrammar_placement(cfg_getstr(cfg, "placement"));
+        *placement = lbx_confvalue_placement(cfg_getstr(cfg, "placement"));
 }
 
 static int set_rules(cfg_t *cfg, const char *key, struct lbx_conf_rule **ret, size_t *ret_n)
@@ -163,7 +121,7 @@ static void set_lists(cfg_t *cfg, struct lbx_policyconf *c)
         snprintf(c->allowed[c->npolicies++], LBX_CONF_NAME_MAX, "%s",
                  cfg_getnstr(limits, "policies", i));
     for (unsigned i = 0; i < cfg_size(cfg, "lbctl_users"); i++)
-        if (lbx_confgrammar_user(cfg_getnstr(cfg, "lbctl_users", i), &c->user[c->nusers]) == 0)
+        if (lbx_confvalue_user(cfg_getnstr(cfg, "lbctl_users", i), &c->user[c->nusers]) == 0)
             c->nusers++;
 }
 
@@ -193,7 +151,7 @@ static int take_values(cfg_t *cfg, struct lbx_policyconf *c)
     set_duration(keep, "events", &c->keep_events_ns);
     set_database(cfg_getsec(cfg, "database"), c);
     if (cfg_size(keep, "size") > 0 &&
-        lbx_policyconf_size(cfg_getstr(keep, "size"), &c->database_bytes_max) < 0)
+        lbx_confvalue_size(cfg_getstr(keep, "size"), &c->database_bytes_max) < 0)
         return -EINVAL;
     c->verify_address = cfg_getbool(cfg_getsec(cfg, "controller"), "verify_address");
     rc = set_rules(cfg, "partition", &c->partition, &c->npartitions);

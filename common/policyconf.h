@@ -11,16 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/confvalue.h"
 #include "common/error.h"
-
-#define LBX_CONF_NAME_MAX 64    /* bytes with the NUL */
-#define LBX_CONF_POLICY_MAX 256 /* bytes with the NUL */
-#define LBX_CONF_PATH_MAX 512   /* bytes with the NUL */
-#define LBX_CONF_LIST_MAX 64    /* entries of a list */
-#define LBX_CONF_RULES_MAX 1024 /* partitions, and accounts */
-
-enum lbx_conf_mode { LBX_MODE_UNSET = -1, LBX_MODE_OPT_IN, LBX_MODE_OPT_OUT };
-enum lbx_conf_placement { LBX_PLACE_UNSET = -1, LBX_PLACE_OFF, LBX_PLACE_ON, LBX_PLACE_WEIGHTS };
 
 /* What is different in one partition or for one account. */
 struct lbx_conf_rule {
@@ -74,11 +66,5 @@ void lbx_policyconf_fini(struct lbx_policyconf *conf); /* NULL is fine */
 int lbx_policyconf_read(const char *path, int (*check)(const char *text, struct lbx_error *err),
                         struct lbx_policyconf *ret, struct lbx_error *err)
     __attribute__((warn_unused_result));
-
-/* "500ms", "10s", "5m", "6h", "30d", "2y" or seconds, > 0.  Returns 0 or -EINVAL. */
-int lbx_policyconf_duration(const char *text, int64_t *ret_ns) __attribute__((warn_unused_result));
-
-/* "400M", "1G", "65536" (bytes, powers of 1024), > 0.  Returns 0 or -EINVAL. */
-int lbx_policyconf_size(const char *text, int64_t *ret_bytes) __attribute__((warn_unused_result));
 
 #endif

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "wire/hosts.h"
+#include "wire/flat.h"
 
 #define CLAIM_FIELDS 3
 

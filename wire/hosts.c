@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "wire/flat.h"
+
 #define HOST_FIELDS 7
 
 /* Host names are printed, logged, put into labels and files: letters, digits, dot, dash,

@@ -11,9 +11,7 @@
 #include "common/clock.h"
 #include "common/frame.h"
 #include "common/sock.h"
-#include "wire/claims.h"
 #include "wire/flat.h"
-#include "wire/hosts.h"
 
 static void put_notice(struct lbw_writer *w, const struct lbw_local_notice *notice)
 {

@@ -13,10 +13,10 @@
 
 #include "common/buf.h"
 #include "common/error.h"
+#include "wire/claims.h"
+#include "wire/hosts.h"
 
 #define LBW_LOCAL_VERSION 1
-#define LBW_LOCAL_HOST_MAX 64
-#define LBW_LOCAL_HOSTS_MAX 512   /* in one answer; more come in further ones (see more) */
 #define LBW_LOCAL_NAME_MAX 64     /* of a partition or an account, with the NUL */
 #define LBW_LOCAL_POLICY_MAX 256  /* text of a policy, with the NUL */
 #define LBW_LOCAL_ALLOWED_MAX 512 /* a list of policies, with the NUL */
@@ -49,22 +49,6 @@ enum lbw_local_type {
 #define LBW_LOCAL_NO_RANKING "no ranking has come yet"
 #define LBW_LOCAL_STALE_RANKING "the ranking is older than 300 s"
 
-struct lbw_local_host {
-    char host[LBW_LOCAL_HOST_MAX];
-    double core_speed; /* what one task gets now, relative to a reference core, > 0 */
-    double capacity;   /* what the whole host gives to one job, in reference cores, > 0 */
-    double hardware;   /* speed of a core when it is had alone, relative, > 0 */
-    double index;      /* BEC's performance index, lower is better */
-    int64_t stable_ns; /* the load is expected to stay as it is so long, >= 0; 0 unknown */
-    int64_t age_ns;    /* since it was measured, >= 0 */
-};
-
-struct lbw_local_hosts {
-    uint32_t more; /* 1: another LBW_L_HOSTS follows */
-    size_t n;
-    struct lbw_local_host host[LBW_LOCAL_HOSTS_MAX];
-};
-
 struct lbw_local_notice {
     uint32_t begin; /* 1 begins, 0 ended */
     uint32_t jobid, stepid;
@@ -88,22 +72,6 @@ struct lbw_local_rule {
     int64_t least_period_ns, least_chunk_ns; /* 0: no limit */
     char policy[LBW_LOCAL_POLICY_MAX];       /* of steps that name none */
     char allowed[LBW_LOCAL_ALLOWED_MAX];     /* policies behind commas; "": all */
-};
-
-#define LBW_LOCAL_CLAIM_ANYHOW UINT64_MAX
-#define LBW_LOCAL_CLAIM_MOST 1000000 /* tasks, CPUs */
-
-/* Tasks that a placement has sent to hosts and that do not show in their load yet. */
-struct lbw_local_claims {
-    uint64_t
-        generation; /* CLAIM: of the newest CLAIMS that was regarded, 0: of none; CLAIMS: of this one */
-    uint32_t jobid; /* CLAIM: whose CPUs they take; 0: of a job that is to come */
-    size_t n;
-    struct lbw_local_claim {
-        char host[LBW_LOCAL_HOST_MAX];
-        double tasks;  /* >= 0; less the longer ago */
-        uint32_t cpus; /* CLAIMS: of those that a step of the job asking cannot have */
-    } claim[LBW_LOCAL_HOSTS_MAX];
 };
 
 struct lbw_local_msg {

@@ -27,7 +27,7 @@ int lbd_history_time(const char *text, int64_t now_s, int64_t *ret_s)
         *ret_s = now_s;
         return 0;
     }
-    if (lbx_policyconf_duration(text, &ns) == 0) {
+    if (lbx_confvalue_duration(text, &ns) == 0) {
         *ret_s = now_s - ns / INT64_C(1000000000);
         return 0;
     }

@@ -197,7 +197,7 @@ int lbd_show_probe(const struct lbd_ctl *c)
     char request[64] = "probe";
     int64_t ns = 0;
 
-    if (c->interval && lbx_policyconf_duration(c->interval, &ns) < 0)
+    if (c->interval && lbx_confvalue_duration(c->interval, &ns) < 0)
         return misuse("write --interval=10s or --interval=500ms, not", c->interval);
     if (ns > 0)
         snprintf(request, sizeof(request), "probe %.6f", (double)ns / 1e9);

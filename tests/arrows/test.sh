@@ -42,6 +42,7 @@ plant mpi libclient/loop.c '#include <mpi.h>' 'libclient/ must not include <mpi.
 plant same common/buf.c '#include "buf.h"' 'say it from the root'
 plant dots common/buf.c '#include "common/../policy/balance.h"' 'no . and ..'
 plant circle libclient/transfer.c '#include "libclient/incoming.h"' 'a circle: libclient/incoming leads back to libclient/transfer'
+plant lists wire/hosts.h '#include "wire/local.h"' 'a circle: wire/local leads back to wire/hosts'
 plant room elsewhere/x.c '#include "common/buf.h"' 'is in no room'
 
 mkdir "$tmp/none"

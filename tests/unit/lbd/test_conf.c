@@ -214,15 +214,15 @@ START_TEST(times_and_sizes)
     static const char *const bad[] = {"", "s", "-1s", "0", "1 s", "1ss", "nan", "inf", "1e30y"};
     int64_t v;
 
-    ck_assert_int_eq(lbx_policyconf_duration("1.5", &v), 0);
+    ck_assert_int_eq(lbx_confvalue_duration("1.5", &v), 0);
     ck_assert_int_eq(v, 1500 * LBX_NS_PER_MS);
-    ck_assert_int_eq(lbx_policyconf_duration("2y", &v), 0);
+    ck_assert_int_eq(lbx_confvalue_duration("2y", &v), 0);
     ck_assert_int_eq(v, 730 * 86400 * LBX_NS_PER_S);
-    ck_assert_int_eq(lbx_policyconf_size("1.5K", &v), 0);
+    ck_assert_int_eq(lbx_confvalue_size("1.5K", &v), 0);
     ck_assert_int_eq(v, 1536);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        ck_assert_int_eq(lbx_policyconf_duration(bad[i], &v), -EINVAL);
-        ck_assert_int_eq(lbx_policyconf_size(bad[i], &v), -EINVAL);
+        ck_assert_int_eq(lbx_confvalue_duration(bad[i], &v), -EINVAL);
+        ck_assert_int_eq(lbx_confvalue_size(bad[i], &v), -EINVAL);
     }
 }
 END_TEST
