@@ -31,14 +31,11 @@ static void add_why(json_t *o, const struct lbd_view *v, const char *name)
     const struct lbd_host *h;
     struct lbp_forecast_answer a;
     json_t *why;
-    size_t n;
 
     if (!v->controller)
         return;
-    h = lbd_controller_hosts(v->controller, &n);
-    while (n > 0 && strcmp(h->name, name) != 0)
-        n--, h++;
-    if (n == 0 || !h->reported)
+    h = lbd_hosts_find(lbd_controller_hosts(v->controller), name);
+    if (!h || !h->reported)
         return;
     why = json_pack("{sf sf sI sI sI sf sf}", "hardware_index_s", h->report.hardware_s,
                     "workload_index", h->prospect.workload_ratio, "users",
@@ -141,16 +138,13 @@ static json_t *make_forecast(const struct lbd_view *v, const char *name, struct 
     const struct lbd_host *h = NULL;
     struct lbp_forecast_answer a;
     json_t *o;
-    size_t n = 0;
 
     if (!v->controller) {
         lbx_error_set(err, -ENOTSUP, "this lbd is no controller: ask there");
         return NULL;
     }
-    h = lbd_controller_hosts(v->controller, &n);
-    while (n > 0 && strcmp(h->name, name) != 0)
-        n--, h++;
-    if (n == 0) {
+    h = lbd_hosts_find(lbd_controller_hosts(v->controller), name);
+    if (!h) {
         lbx_error_set(err, -ENOENT, "host '%.64s' is not known: see lbctl hosts", name);
         return NULL;
     }
@@ -201,7 +195,8 @@ static json_t *make_hosts(const struct lbd_view *v, size_t first, struct lbx_err
         return NULL;
     }
     hosts = json_array();
-    h = lbd_controller_hosts(v->controller, &n);
+    h = lbd_controller_hosts(v->controller)->host;
+    n = lbd_controller_hosts(v->controller)->n;
     for (i = first; i < n && bytes < MOST_BYTES; i++) {
         o = make_host(&h[i], now_ns);
         bytes += json_dumpb(o, NULL, 0, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) + 1;
@@ -245,7 +240,7 @@ static json_t *make_uplink(const struct lbd_view *v)
                      s.reason);
 }
 
-static json_t *make_controller(const struct lbd_controller *c)
+static json_t *make_controller(struct lbd_controller *c)
 {
     struct lbd_controller_stats s;
     struct lbd_store_stats d;

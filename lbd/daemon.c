@@ -75,7 +75,7 @@ static bool join_self(struct lbd *d)
 
     if (d->controller && d->self == UINT32_MAX) {
         lbd_uplink_boot_id(boot);
-        d->self = lbd_controller_join(d->controller, d->options->host, boot, 0);
+        d->self = lbd_hosts_join(lbd_controller_hosts(d->controller), d->options->host, boot, 0);
     }
     return d->self != UINT32_MAX;
 }
@@ -87,7 +87,7 @@ static void on_job(void *data, const struct lbw_job *job)
     if (d->uplink)
         lbd_uplink_job(d->uplink, job);
     if (join_self(d))
-        (void)lbd_controller_job(d->controller, d->self, job);
+        (void)lbd_hosts_job(lbd_controller_hosts(d->controller), d->self, job);
 }
 
 static void on_report(void *data, const struct lbw_node_report *report)
@@ -98,7 +98,7 @@ static void on_report(void *data, const struct lbw_node_report *report)
     if (d->uplink)
         lbd_uplink_report(d->uplink, report);
     if (join_self(d))
-        (void)lbd_controller_report(d->controller, d->self, report);
+        (void)lbd_hosts_report(lbd_controller_hosts(d->controller), d->self, report);
 }
 
 static bool may_command(void *data, uid_t uid)
@@ -331,7 +331,7 @@ static void on_slurm_list(void *data)
     struct lbd *d = data;
 
     if (!d->stopping)
-        lbd_controller_slurm(d->controller, d->slurm);
+        lbd_hosts_slurm(lbd_controller_hosts(d->controller), d->slurm);
 }
 
 static int start_roles(struct lbd *d, struct lbx_error *err)

@@ -222,7 +222,7 @@ static void expose_jobs(struct lbd_metrics *m, const struct lbd_jobs *jobs)
         set1(m, LBD_M_JOB_MESSAGES_REFUSED_TOTAL, why[i], (double)s.refused[i]);
 }
 
-void lbd_expose_controller(struct lbd_metrics *m, const struct lbd_controller *c)
+void lbd_expose_controller(struct lbd_metrics *m, struct lbd_controller *c)
 {
     struct lbd_controller_stats s;
 
@@ -230,14 +230,14 @@ void lbd_expose_controller(struct lbd_metrics *m, const struct lbd_controller *c
     set(m, LBD_M_CONTROLLER_HOSTS, s.hosts_fresh);
     set(m, LBD_M_CONTROLLER_NODES_CONNECTED, s.connected);
     set(m, LBD_M_CONTROLLER_REPORTS_TOTAL, (double)s.reports);
-    set1(m, LBD_M_CONTROLLER_REFUSED_TOTAL, "cap", (double)s.refused_cap);
-    set1(m, LBD_M_CONTROLLER_REFUSED_TOTAL, "credential", (double)s.refused_credential);
-    set1(m, LBD_M_CONTROLLER_REFUSED_TOTAL, "address", (double)s.refused_address);
-    set1(m, LBD_M_CONTROLLER_REFUSED_TOTAL, "proof", (double)s.refused_proof);
-    set1(m, LBD_M_CONTROLLER_REFUSED_TOTAL, "garbage", (double)s.refused_garbage);
-    set1(m, LBD_M_CONTROLLER_REFUSED_TOTAL, "timeout", (double)s.refused_timeout);
+    set1(m, LBD_M_CONTROLLER_REFUSED_TOTAL, "cap", (double)s.refused.cap);
+    set1(m, LBD_M_CONTROLLER_REFUSED_TOTAL, "credential", (double)s.refused.credential);
+    set1(m, LBD_M_CONTROLLER_REFUSED_TOTAL, "address", (double)s.refused.address);
+    set1(m, LBD_M_CONTROLLER_REFUSED_TOTAL, "proof", (double)s.refused.proof);
+    set1(m, LBD_M_CONTROLLER_REFUSED_TOTAL, "garbage", (double)s.refused.garbage);
+    set1(m, LBD_M_CONTROLLER_REFUSED_TOTAL, "timeout", (double)s.refused.timeout);
     expose_database(m, lbd_controller_store(c));
-    expose_finished(m, lbd_controller_finished(c));
+    expose_finished(m, &lbd_controller_hosts(c)->finished);
 }
 
 void lbd_expose(struct lbd_metrics *m, const struct lbd_view *v)

@@ -10,6 +10,6 @@
 void lbd_expose(struct lbd_metrics *m, const struct lbd_view *v);
 
 /* Of these the controller's alone. */
-void lbd_expose_controller(struct lbd_metrics *m, const struct lbd_controller *c);
+void lbd_expose_controller(struct lbd_metrics *m, struct lbd_controller *c);
 
 #endif

@@ -30,20 +30,21 @@ liblbd_la_SOURCES = \
 	lbd/munge.c lbd/munge.h \
 	lbd/controller/ask.c \
 	lbd/controller/controller.c lbd/controller/controller.h \
-	lbd/controller/db.c lbd/controller/db.h \
 	lbd/controller/finished.c lbd/controller/finished.h \
 	lbd/controller/db.c lbd/controller/db.h lbd/controller/db_impl.h \
 	lbd/controller/db_copy.c lbd/controller/db_keep.c lbd/controller/db_read.c lbd/controller/db_rows.c lbd/controller/db_sql.c \
+	lbd/controller/hosts.c lbd/controller/hosts.h \
 	lbd/controller/keep.c lbd/controller/keep.h \
 	lbd/controller/migrations.h \
 	lbd/controller/outlook.c lbd/controller/outlook.h \
 	lbd/controller/recall.c lbd/controller/recall.h \
 	lbd/controller/prove.c lbd/controller/prove.h \
+	lbd/controller/queue.c \
 	lbd/controller/rank.c lbd/controller/rank.h \
 	lbd/controller/record.c lbd/controller/record.h \
 	lbd/controller/rollup.c lbd/controller/rollup.h \
 	lbd/controller/running.c lbd/controller/running.h \
-	lbd/controller/session_impl.h lbd/controller/session_ready.c \
+	lbd/controller/session_ready.c lbd/controller/sessions_impl.h \
 	lbd/controller/sessions.c lbd/controller/sessions.h \
 	lbd/controller/slurmnodes.c lbd/controller/slurmnodes.h \
 	lbd/controller/store.c lbd/controller/store.h lbd/controller/store_impl.h \

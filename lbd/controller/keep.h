@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lbd/controller/db.h"
+#include "lbd/controller/rollup.h"
 
 #define LBD_KEEP_PATH_MAX 1024
 
@@ -21,16 +21,6 @@ struct lbd_keep_settings {
     int backups;                      /* how many are kept, at least 1 */
     char snapshot[LBD_KEEP_PATH_MAX]; /* file; "": none */
     int64_t snapshot_interval_s;
-};
-
-/* Sums of one table on their way into the next coarser one. */
-struct lbd_rollup {
-    enum lbd_resolution from, to;
-    bool begun, failed;     /* failed: no memory for the sums */
-    int64_t next_key;       /* of the first row that is not in a sum */
-    int64_t slot_s;         /* the time being summed */
-    struct lbd_db_sum *sum; /* [nsum], by host id */
-    size_t nsum;
 };
 
 struct lbd_keep {

@@ -3,7 +3,9 @@
 #ifndef LBD_CONTROLLER_RANK_H
 #define LBD_CONTROLLER_RANK_H
 
-#include "lbd/controller/controller.h"
+#include "lbd/controller/hosts.h"
+#include "lbd/ranking.h"
+#include "policy/index.h"
 
 /* Set the hosts' prospects and indices, and put a new ranking in force.  now_s: since 1970.  Returns 0 or -ENOMEM. */
 int lbd_rank_hosts(struct lbd_host *host, size_t nhost, const struct lbp_index_weights *weights,

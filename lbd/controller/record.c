@@ -6,8 +6,7 @@
 
 #include "common/clock.h"
 
-uint64_t lbd_record_job(struct lbd_store *store, const struct lbd_host *from,
-                        const struct lbw_job *job)
+uint64_t lbd_record_job(struct lbd_store *store, uint64_t instance, const struct lbw_job *job)
 {
     int64_t ended_s = lbx_clock_wall_ns() / LBX_NS_PER_S - job->age_ns / LBX_NS_PER_S;
     struct lbd_db_job_host host[LBW_JOB_HOSTS_MAX];
@@ -30,7 +29,7 @@ uint64_t lbd_record_job(struct lbd_store *store, const struct lbd_host *from,
                              .host = host};
 
     if (job->seq > 0) /* another run of this controller may have had it and not said so */
-        row.nonce = (int64_t)(from->instance ^ job->seq * UINT64_C(0x9e3779b97f4a7c15));
+        row.nonce = (int64_t)(instance ^ job->seq * UINT64_C(0x9e3779b97f4a7c15));
     memcpy(row.user, job->user, sizeof(row.user));
     memcpy(row.account, job->account, sizeof(row.account));
     memcpy(row.partition, job->partition, sizeof(row.partition));

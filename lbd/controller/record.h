@@ -3,10 +3,10 @@
 #ifndef LBD_CONTROLLER_RECORD_H
 #define LBD_CONTROLLER_RECORD_H
 
-#include "lbd/controller/controller.h"
+#include "lbd/controller/store.h"
+#include "wire/job.h"
 
-/* Put what a host has told; its end is stamped here.  Returns the store's ticket. */
-uint64_t lbd_record_job(struct lbd_store *store, const struct lbd_host *from,
-                        const struct lbw_job *job);
+/* Put what the lbd of that instance has told; its end is stamped here.  Returns the store's ticket. */
+uint64_t lbd_record_job(struct lbd_store *store, uint64_t instance, const struct lbw_job *job);
 
 #endif

@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Means of a coarser table out of a finer one, some thousand rows at a time.  See lbd/controller/keep.h. */
+/* Means of a coarser table out of a finer one, some thousand rows at a time. */
 #ifndef LBD_CONTROLLER_ROLLUP_H
 #define LBD_CONTROLLER_ROLLUP_H
 
-#include "lbd/controller/keep.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lbd/controller/db.h"
+
+/* Sums of one table on their way into the next coarser one. */
+struct lbd_rollup {
+    enum lbd_resolution from, to;
+    bool begun, failed;     /* failed: no memory for the sums */
+    int64_t next_key;       /* of the first row that is not in a sum */
+    int64_t slot_s;         /* the time being summed */
+    struct lbd_db_sum *sum; /* [nsum], by host id */
+    size_t nsum;
+};
 
 /* Forget what is summed; the next step looks into the tables where to begin. */
 void lbd_rollup_reset(struct lbd_rollup *r);

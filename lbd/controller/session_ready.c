@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "lbd/controller/session_impl.h"
+#include "lbd/controller/sessions_impl.h"
 
 #define WAITING_MAX 512 /* messages of one node that are not on disk yet */
 #define SPREAD_MS 100   /* between two handfuls of nodes that are sent the ranking */
@@ -47,14 +47,14 @@ static int take_report(struct session *s)
     uint64_t ticket;
 
     s->conn.deadline_ns = lbx_clock_mono_ns() + SILENT_NS;
-    ticket = lbd_controller_report(s->all->controller, s->host, r);
+    ticket = lbd_hosts_report(s->all->config.hosts, s->host, r);
     return await(s, r->seq, ticket);
 }
 
 static int take_job(struct session *s)
 {
     uint64_t seq = s->all->msg.u.job.seq;
-    uint64_t ticket = lbd_controller_job(s->all->controller, s->host, &s->all->msg.u.job);
+    uint64_t ticket = lbd_hosts_job(s->all->config.hosts, s->host, &s->all->msg.u.job);
 
     if (seq == 0)
         return 0;
@@ -63,18 +63,20 @@ static int take_job(struct session *s)
 
 int lbd_session_take(struct session *s)
 {
+    const struct lbd_sessions_config *config = &s->all->config;
+
     switch (s->all->msg.type) {
     case LBW_N_REPORT:
         return take_report(s);
     case LBW_N_JOB:
         return take_job(s);
     case LBW_N_DECISIONS:
-        lbd_controller_decisions(s->all->controller, &s->all->msg.u.decisions);
+        config->on_decisions(config->data, &s->all->msg.u.decisions);
         return 0;
     case LBW_N_CLAIMS:
         s->places = true;
         memcpy(s->all->msg.u.claims.origin, s->name, sizeof(s->name));
-        lbd_controller_heard(s->all->controller, &s->all->msg.u.claims);
+        config->on_claims(config->data, &s->all->msg.u.claims);
         return 0;
     default:
         return -EPROTO;
@@ -84,13 +86,12 @@ int lbd_session_take(struct session *s)
 static bool is_told_claims(const struct session *s, const char *origin)
 {
     const struct lbd_sessions *all = s->all;
-    size_t n;
 
     if (s->state != READY || s->conn.closing || strcmp(s->name, origin) == 0 ||
         lbx_buf_len(&s->conn.out) > UNREAD_BYTES)
         return false;
     return all->guard.connections <= FEW_NODES || s->places ||
-           lbd_controller_hosts(all->controller, &n)[s->host].slurm == LBD_SLURM_ABSENT;
+           all->config.hosts->host[s->host].slurm == LBD_SLURM_ABSENT;
 }
 
 void lbd_sessions_pass_on(struct lbd_sessions *all, const struct lbw_node_claims *claims)

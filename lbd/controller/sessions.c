@@ -15,7 +15,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/sock.h"
-#include "lbd/controller/session_impl.h"
+#include "lbd/controller/sessions_impl.h"
 
 #define SESSIONS_MAX 16384
 #define SESSIONS_EACH 64             /* from one address */
@@ -44,18 +44,18 @@ static void free_session(struct session *s)
 
 static void count_refused(struct session *s, int reason)
 {
-    struct lbd_controller_stats *st = &s->all->stats;
+    struct lbd_sessions_refused *n = &s->all->refused;
 
     if (reason == -ETIMEDOUT)
-        st->refused_timeout++;
+        n->timeout++;
     else if (reason == -EPROTO || reason == -EMSGSIZE || reason == -EBADMSG)
-        st->refused_garbage++;
+        n->garbage++;
     else if (s->state == KEYING && reason == -EACCES)
-        st->refused_proof++;
+        n->proof++;
     else if (reason == -EACCES)
-        st->refused_credential++;
+        n->credential++;
     else if (reason == -EADDRNOTAVAIL)
-        st->refused_address++;
+        n->address++;
 }
 
 static void on_close(struct lbd_conn *conn, int reason)
@@ -65,7 +65,7 @@ static void on_close(struct lbd_conn *conn, int reason)
     count_refused(s, reason);
     if (s->state == READY) {
         lbx_log(LBX_LOG_INFO, "node %s has left: %s", s->name, strerror(-reason));
-        lbd_controller_leave(s->all->controller, s->host, strerror(-reason));
+        lbd_hosts_leave(s->all->config.hosts, s->host, strerror(-reason));
     }
     lbd_guard_leave(&s->all->guard, s->guard_key);
     *s->link = s->next;
@@ -115,7 +115,7 @@ static int take_hello(struct session *s)
     memcpy(p->credential, s->all->msg.u.credential, sizeof(p->credential));
     memcpy(p->nonce, s->nonce, sizeof(p->nonce));
     p->peer = s->peer;
-    p->verify_address = s->all->verify_address;
+    p->verify_address = s->all->config.verify_address;
     p->data = s;
     rc = lbd_prove_start(p, s->all->loop, on_proved);
     if (rc < 0)
@@ -137,7 +137,7 @@ static int join(struct session *s)
 {
     const struct lbw_node_proof *p = &s->prove->proof;
 
-    s->host = lbd_controller_join(s->all->controller, p->host, p->boot, p->instance);
+    s->host = lbd_hosts_join(s->all->config.hosts, p->host, p->boot, p->instance);
     if (s->host == UINT32_MAX)
         return -ENOSPC;
     close_others(s);
@@ -244,7 +244,7 @@ static void on_accept(struct lbd_listener *l, int fd)
 
     if (getpeername(fd, (struct sockaddr *)&peer, &len) < 0 ||
         !lbd_guard_enter(&all->guard, key_of(&peer), lbx_clock_mono_ns())) {
-        all->stats.refused_cap++;
+        all->refused.cap++;
         close(fd);
         return;
     }
@@ -252,7 +252,7 @@ static void on_accept(struct lbd_listener *l, int fd)
     s = new_session(all, fd, &peer);
     if (!s) {
         lbd_guard_leave(&all->guard, key_of(&peer));
-        all->stats.refused_cap++;
+        all->refused.cap++;
         return;
     }
     if (!uv_is_active((uv_handle_t *)&all->sweep))
@@ -263,24 +263,24 @@ static void on_accept(struct lbd_listener *l, int fd)
     (void)lbd_session_send(s);
 }
 
-int lbd_sessions_create(uv_loop_t *loop, struct lbd_controller *c, const char *address,
-                        uint16_t port, bool verify_address, struct lbx_error *err,
-                        struct lbd_sessions **ret_sessions)
+int lbd_sessions_create(uv_loop_t *loop, const struct lbd_sessions_config *config,
+                        struct lbx_error *err, struct lbd_sessions **ret_sessions)
 {
     struct lbd_sessions *all = calloc(1, sizeof(*all));
+    uint16_t port = config->port;
     int fd, rc;
 
     if (!all)
         return lbx_error_set(err, -ENOMEM, "out of memory");
-    fd = lbx_sock_listen_tcp(address, &port);
+    fd = lbx_sock_listen_tcp(config->address, &port);
     if (fd < 0) {
         free(all);
-        return lbx_error_set(err, fd, "listening for nodes at %s:%u: %s", address, port,
+        return lbx_error_set(err, fd, "listening for nodes at %s:%u: %s", config->address, port,
                              strerror(-fd));
     }
     all->loop = loop;
-    all->controller = c;
-    all->verify_address = verify_address;
+    all->config = *config;
+    all->config.address = NULL;
     lbx_buf_init(&all->body, LBX_FRAME_CAP);
     lbd_guard_init(&all->guard, SESSIONS_MAX, SESSIONS_EACH, 0, 0);
     rc = lbd_listener_open(&all->listener, loop, fd, on_accept, all);
@@ -292,7 +292,7 @@ int lbd_sessions_create(uv_loop_t *loop, struct lbd_controller *c, const char *a
     uv_timer_init(loop, &all->spread);
     all->sweep.data = all->spread.data = all;
     lbx_log(LBX_LOG_INFO, "listening for nodes at %s port %u",
-            address[0] ? address : "all addresses", port);
+            config->address[0] ? config->address : "all addresses", port);
     *ret_sessions = all;
     return 0;
 }
@@ -321,15 +321,10 @@ void lbd_sessions_destroy(struct lbd_sessions *all)
 
 void lbd_sessions_set(struct lbd_sessions *all, bool verify_address)
 {
-    all->verify_address = verify_address;
+    all->config.verify_address = verify_address;
 }
 
-void lbd_sessions_stats(const struct lbd_sessions *all, struct lbd_controller_stats *ret)
+const struct lbd_sessions_refused *lbd_sessions_refused(const struct lbd_sessions *all)
 {
-    ret->refused_cap = all->stats.refused_cap;
-    ret->refused_credential = all->stats.refused_credential;
-    ret->refused_address = all->stats.refused_address;
-    ret->refused_proof = all->stats.refused_proof;
-    ret->refused_garbage = all->stats.refused_garbage;
-    ret->refused_timeout = all->stats.refused_timeout;
+    return &all->refused;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The controller's connections with nodes: proof by MUNGE (in the loop's work pool: it may block), then keyed frames.  Reports
- * go to the controller, and are acknowledged when they are on disk.
+ * go to the hosts, and are acknowledged when they are on disk.
  */
 #ifndef LBD_CONTROLLER_SESSIONS_H
 #define LBD_CONTROLLER_SESSIONS_H
@@ -11,13 +11,31 @@
 #include <uv.h>
 
 #include "common/error.h"
-#include "lbd/controller/controller.h"
+#include "lbd/controller/hosts.h"
+#include "lbd/ranking.h"
+#include "wire/node.h"
 
 struct lbd_sessions;
 
-int lbd_sessions_create(uv_loop_t *loop, struct lbd_controller *c, const char *address,
-                        uint16_t port, bool verify_address, struct lbx_error *err,
-                        struct lbd_sessions **ret_sessions) __attribute__((warn_unused_result));
+struct lbd_sessions_config {
+    struct lbd_hosts *hosts; /* told what the nodes report; borrowed */
+    /* Of a node: */
+    void (*on_decisions)(void *data, const struct lbw_node_decisions *decisions);
+    void (*on_claims)(void *data, const struct lbw_node_claims *claims);
+    void *data;
+    const char *address; /* to listen at; borrowed during the call */
+    uint16_t port;
+    bool verify_address;
+};
+
+/* Connections that were refused, by reason. */
+struct lbd_sessions_refused {
+    uint64_t cap, credential, address, proof, garbage, timeout;
+};
+
+int lbd_sessions_create(uv_loop_t *loop, const struct lbd_sessions_config *config,
+                        struct lbx_error *err, struct lbd_sessions **ret_sessions)
+    __attribute__((warn_unused_result));
 void lbd_sessions_stop(struct lbd_sessions *s);
 void lbd_sessions_destroy(struct lbd_sessions *s); /* NULL is fine */
 
@@ -39,7 +57,6 @@ void lbd_sessions_acknowledge(struct lbd_sessions *s, uint64_t committed);
 /* Rows were lost: let the nodes connect again, and send again what was not acknowledged. */
 void lbd_sessions_restart(struct lbd_sessions *s);
 
-/* Adds the counts of refused connections. */
-void lbd_sessions_stats(const struct lbd_sessions *s, struct lbd_controller_stats *ret);
+const struct lbd_sessions_refused *lbd_sessions_refused(const struct lbd_sessions *s);
 
 #endif

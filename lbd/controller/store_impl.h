@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two halves of the store share: the queue and its thread (store.c), the writing (writer.c). */
+/* What the parts of the store share: from above its thread (store.c), questions (ask.c), the writing (writer.c), the queue (queue.c). */
 #ifndef LBD_CONTROLLER_STORE_IMPL_H
 #define LBD_CONTROLLER_STORE_IMPL_H
 

@@ -90,9 +90,9 @@ static void report_all(void)
     size_t n;
 
     strcpy(r.model, "a processor");
-    (void)lbd_controller_hosts(controller, &n);
+    n = lbd_controller_hosts(controller)->n;
     for (uint32_t i = 0; i < n; i++)
-        (void)lbd_controller_report(controller, i, &r);
+        (void)lbd_hosts_report(lbd_controller_hosts(controller), i, &r);
 }
 
 static void on_report(uv_timer_t *timer)
@@ -131,7 +131,7 @@ static void make_controller(uint32_t n, const char *state)
         die(err.text);
     for (uint32_t i = 0; i < n; i++) {
         snprintf(name, sizeof(name), "n%05u", i + 1);
-        if (lbd_controller_join(controller, name, "boot", 1) == UINT32_MAX)
+        if (lbd_hosts_join(lbd_controller_hosts(controller), name, "boot", 1) == UINT32_MAX)
             die("a host could not join");
     }
 }

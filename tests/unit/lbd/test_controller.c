@@ -40,20 +40,20 @@ static uint64_t report(struct lbd_controller *c, uint32_t host, uint64_t seq)
 
     r.seq = seq;
     r.slow_ratio = 1;
-    return lbd_controller_report(c, host, &r);
+    return lbd_hosts_report(lbd_controller_hosts(c), host, &r);
 }
 
 START_TEST(a_report_that_comes_again_waits_for_the_first)
 {
     struct lbd_controller *c = start();
-    uint32_t host = lbd_controller_join(c, "n1", "boot", 7);
+    uint32_t host = lbd_hosts_join(lbd_controller_hosts(c), "n1", "boot", 7);
     uint64_t first = report(c, host, 1), second = report(c, host, 2);
 
     ck_assert_uint_gt(first, 0);
     ck_assert_uint_gt(second, first);
     ck_assert_uint_eq(report(c, host, 1), second); /* not 0: it may not be on disk yet */
     ck_assert_uint_eq(report(c, host, 2), second);
-    ck_assert_uint_eq(lbd_controller_join(c, "n1", "boot", 8), host);
+    ck_assert_uint_eq(lbd_hosts_join(lbd_controller_hosts(c), "n1", "boot", 8), host);
     ck_assert_uint_gt(report(c, host, 1), second); /* another lbd counts anew */
     end(c);
     ck_assert_int_eq(query("SELECT count(*) FROM report_raw"), 3);
@@ -70,7 +70,7 @@ START_TEST(what_was_dropped_is_taken_again)
 
     ck_assert_int_eq(lbd_db_open(path, MAX_BYTES, &other, &err), 0);
     c = start();
-    host = lbd_controller_join(c, "n1", "boot", 7);
+    host = lbd_hosts_join(lbd_controller_hosts(c), "n1", "boot", 7);
     while (stats.dropped == 0) { /* locked: rows wait, and then there are too many */
         last = report(c, host, ++seq);
         if (seq % 4096 == 0)
@@ -81,7 +81,7 @@ START_TEST(what_was_dropped_is_taken_again)
         uv_run(&loop, UV_RUN_NOWAIT);
         lbx_clock_sleep_ns(LBX_NS_PER_MS);
     }
-    last = lbd_controller_hosts(c, &(size_t){0})[host].last_ticket;
+    last = lbd_controller_hosts(c)->host[host].last_ticket;
     ck_assert_uint_eq(report(c, host, 1), last); /* no sense in it before the database takes rows */
     lbd_db_close(other);
     while (again <= last) { /* it looks every five seconds */
@@ -97,15 +97,14 @@ END_TEST
 START_TEST(a_rebooted_host_is_another)
 {
     struct lbd_controller *c = start();
-    uint32_t host = lbd_controller_join(c, "n1", "one", 7);
-    size_t n;
+    uint32_t host = lbd_hosts_join(lbd_controller_hosts(c), "n1", "one", 7);
 
     report(c, host, 1);
-    ck_assert(lbd_controller_hosts(c, &n)[host].reported);
-    lbd_controller_leave(c, host, "gone");
-    ck_assert_uint_eq(lbd_controller_join(c, "n1", "two", 8), host);
-    ck_assert(!lbd_controller_hosts(c, &n)[host].reported);
-    ck_assert_uint_eq(n, 1);
+    ck_assert(lbd_controller_hosts(c)->host[host].reported);
+    lbd_hosts_leave(lbd_controller_hosts(c), host, "gone");
+    ck_assert_uint_eq(lbd_hosts_join(lbd_controller_hosts(c), "n1", "two", 8), host);
+    ck_assert(!lbd_controller_hosts(c)->host[host].reported);
+    ck_assert_uint_eq(lbd_controller_hosts(c)->n, 1);
     end(c);
     ck_assert_int_eq(query("SELECT count(*) FROM event WHERE what = 'rebooted' AND detail = 'two'"),
                      1);
@@ -117,7 +116,7 @@ END_TEST
 START_TEST(times_are_the_controllers)
 {
     struct lbd_controller *c = start();
-    uint32_t host = lbd_controller_join(c, "n1", "boot", 7);
+    uint32_t host = lbd_hosts_join(lbd_controller_hosts(c), "n1", "boot", 7);
     int64_t now_s = lbx_clock_wall_ns() / LBX_NS_PER_S;
     struct lbw_node_report r = a_report();
 
@@ -126,7 +125,7 @@ START_TEST(times_are_the_controllers)
          seq++) { /* kept for 1,000 s by a node whose clock nobody asks */
         r.seq = seq;
         r.age_ns = (1000 - 10 * (int64_t)seq) * LBX_NS_PER_S;
-        (void)lbd_controller_report(c, host, &r);
+        (void)lbd_hosts_report(lbd_controller_hosts(c), host, &r);
     }
     (void)report(c, host, 4);
     (void)report(c, host, 5); /* in the same second: a row of its own */
@@ -140,12 +139,12 @@ END_TEST
 START_TEST(a_host_slower_than_it_was_is_an_event)
 {
     struct lbd_controller *c = start();
-    uint32_t host = lbd_controller_join(c, "n1", "boot", 7);
+    uint32_t host = lbd_hosts_join(lbd_controller_hosts(c), "n1", "boot", 7);
     struct lbw_node_report r = a_report(); /* slow: triad at .75 */
 
     (void)report(c, host, 1);
     for (r.seq = 2; r.seq <= 4; r.seq++) /* told once, however often it is reported */
-        (void)lbd_controller_report(c, host, &r);
+        (void)lbd_hosts_report(lbd_controller_hosts(c), host, &r);
     end(c);
     ck_assert_int_eq(query("SELECT count(*) FROM event WHERE what = 'slower'"), 1);
     ck_assert_int_eq(query("SELECT count(*) FROM event WHERE what = 'slower' AND detail = 'triad "
@@ -153,11 +152,11 @@ START_TEST(a_host_slower_than_it_was_is_an_event)
                      1);
     ck_assert_int_eq(query("SELECT slow FROM current"), 750);
     c = start(); /* a controller that starts anew knows it already */
-    host = lbd_controller_join(c, "n1", "boot", 7);
-    (void)lbd_controller_report(c, host, &r);
+    host = lbd_hosts_join(lbd_controller_hosts(c), "n1", "boot", 7);
+    (void)lbd_hosts_report(lbd_controller_hosts(c), host, &r);
     r.seq++;
     r.slow_ratio = 1;
-    (void)lbd_controller_report(c, host, &r);
+    (void)lbd_hosts_report(lbd_controller_hosts(c), host, &r);
     end(c);
     ck_assert_int_eq(query("SELECT count(*) FROM event WHERE what = 'slower'"), 1);
     ck_assert_int_eq(query("SELECT count(*) FROM event WHERE what = 'recovered'"), 1);

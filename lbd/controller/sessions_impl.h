@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the two halves of the controller's connections share: coming in (sessions.c), and being there (session_ready.c). */
-#ifndef LBD_CONTROLLER_SESSION_IMPL_H
-#define LBD_CONTROLLER_SESSION_IMPL_H
+#ifndef LBD_CONTROLLER_SESSIONS_IMPL_H
+#define LBD_CONTROLLER_SESSIONS_IMPL_H
 
 #include <sys/socket.h>
 
@@ -35,7 +35,7 @@ struct session {
 
     /* when READY */
     char name[LBW_LOCAL_HOST_MAX];
-    uint32_t host;           /* of the controller */
+    uint32_t host;           /* its number */
     bool rank_due;           /* a ranking is to be sent */
     bool places;             /* sruns there have claimed something */
     struct waiting *waiting; /* [nwaiting], of waiting_size; oldest first */
@@ -44,18 +44,17 @@ struct session {
 
 struct lbd_sessions {
     uv_loop_t *loop;
-    struct lbd_controller *controller;
+    struct lbd_sessions_config config;
     struct lbd_listener listener;
     uv_timer_t sweep;
     struct lbd_guard guard;
     struct session *list;
-    bool verify_address;
     struct lbw_node_msg msg; /* one for all: it is large */
     struct lbx_buf body;
-    struct lbd_controller_stats stats; /* the refused ones */
+    struct lbd_sessions_refused refused;
 
     uv_timer_t spread;                 /* sends the ranking to some at a time */
-    const struct lbd_ranking *ranking; /* the controller's; NULL: none yet */
+    const struct lbd_ranking *ranking; /* borrowed; NULL: none yet */
     unsigned spread_batch;
     struct lbx_buf *part; /* [nparts] of the ranking, encoded */
     size_t nparts;
