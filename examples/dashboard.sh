@@ -89,6 +89,8 @@ draw() {
     live_history "$live_dir/history.db" || return
     mkdir -p "$live_dir/png" || return
     job=$(live_oldest)
+    # of a job that has just begun there is little to be seen
+    [ -z "$once" ] || [ "$(live_age "$job")" -ge 60 ] || { echo "job $job has just begun" >"$live_dir/draw.log"; return 1; }
     set -- node draw.mjs --page dist --prometheus "$prometheus" --history "$live_dir/history.db" --scrape "$live_scrape" --may-be-empty "$empty" --value jobid="$job" \
         --png "$live_dir/png" "${all[@]}"
     "$@" --span $(($(live_age "$job") + 5)) "$top/dashboards/job.json" >"$live_dir/draw.log" 2>&1 &&
@@ -130,7 +132,7 @@ if [ -n "$once" ]; then # a moment may be between two jobs
     rest $((last / 2))
     live_pause
     rest $((last / 2))
-    for i in 1 2 3 4 5 6; do
+    for i in 1 2 3 4 5 6 7 8 9; do
         if draw; then exit 0; fi
         rest 20
     done

@@ -10,13 +10,13 @@ SPENT = f'sum(sum_over_time(policy:lb_overhead_seconds:per_minute{{{C}}}[$__rang
 def hosts():
     speed = f'lbd_host_effective_speed_ratio{{{C}}}'
     return [
-        stat('Hosts that answer', 'Hosts whose lbd answers, and hosts whose lbd does not. A silent host still runs jobs; it is only not measured.',
-             [query(f'count(up{{job="lbd", {C}}} == 1) or vector(0)', 'answer'), query(f'count(up{{job="lbd", {C}}} == 0) or vector(0)', 'silent')],
+        stat('Hosts that answer', 'Hosts that are measured, and lbds that do not answer, the controller\'s with them. A silent host still runs jobs; it is only not measured.',
+             [query(f'count(max by (node) (lbd_host_cpus{{{C}}})) or vector(0)', 'measured'), query(f'count(up{{job="lbd", {C}}} == 0) or vector(0)', 'silent')],
              overrides=[{'matcher': {'id': 'byName', 'options': 'silent'}, 'properties': [
                  {'id': 'thresholds', 'value': {'mode': 'absolute', 'steps': [{'value': None, 'color': 'text'}, {'value': 1, 'color': 'red'}]}}]}]),
-        verdict('As fast as they should be?', '''Hosts below 0.85 of the median of the cluster's hosts with the same processor, in their worst benchmark.
-             Look at them in the table below: heat, a failed memory module, a wrong BIOS setting.''',
-                query(f'count(node:lb_benchmark:relative_min{{{C}}} < 0.85) or vector(0)', 'hosts'), [(0, 0, 'yes, all')], good_below(1, 3), unit='suffix: slow', decimals=0),
+        verdict('As fast as they should be?', '''Hosts below 0.85 of the median of the cluster's hosts with the same processor, in their worst benchmark, or below 0.85 of
+             their own past. Look at them in the table below: heat, a failed memory module, a wrong BIOS setting.''',
+                query(f'count((node:lb_benchmark:relative_min{{{C}}} < 0.85) or on (node) (max by (node) (lbd_host_own_history_ratio{{{C}}}) < 1)) or vector(0)', 'hosts'), [(0, 0, 'yes, all')], good_below(1, 3), unit='suffix: slow', decimals=0),
         stat('Slowest host', 'The slowest host against the median of hosts with the same processor: 100 % is as fast as it should be.',
              query(f'min(node:lb_benchmark:relative_min{{{C}}})', 'slowest'), 'percentunit', thresholds=good_above(0.95, 0.85), decimals=0),
         stat('Capacity now', '''What one job would get of all hosts now, in reference cores (a core of hardware index 1), and the cores there are.''',
@@ -25,33 +25,36 @@ def hosts():
              query(f'sum(lbd_host_external_load_cpus{{{C}}})', 'external load'), 'suffix: cores', decimals=1),
         stat('Oldest benchmark', 'Age of the oldest benchmark. Benchmarks run on idle hosts only; older than a week is an alert.',
              query(f'max(node:lb_benchmark_age_seconds:max{{{C}}})', 'age'), 's', thresholds=good_below(604800, 1209600), decimals=1),
-        bars('Slowest hosts, against their kin',
-             'Worst benchmark of a host over the median of its kin. Red is below 0.85, where LbdHostSlow fires.',
+        bars('Slowest hosts, against hosts alike',
+             'Worst benchmark of a host over the median of the hosts with the same processor. Red is below 0.85, where LbdHostSlow fires.',
              query(f'sort(bottomk(10, node:lb_benchmark:relative_min{{{C}}}))', '{{node}}', instant=True), 'percentunit', 6, 9,
              good_above(0.95, 0.85), min=0, max=1.2, decimals=0, links=[to('lb-host', 'This host', node='${__field.labels.node}')]),
-        lines('What one task gets of a host now', '''Effective speed against a reference core: hardware, less what competes for it.
+        lines('What one task gets now, of a reference core', '''Effective speed of a host against a reference core: hardware, less what competes for it.
               The slowest host far below the median: something else runs there.''',
               [query(f'max({speed})', 'fastest host'), query(f'quantile(0.5, {speed})', 'median'), query(f'min({speed})', 'slowest host')],
               'percentunit', 9, 9, min=0, calcs=['lastNotNull', 'min']),
-        lines('Who uses the cores', '''Cores there are, tasks of jobs with the plugin, and the cores that all else uses. More tasks than cores: they share
+        lines('Who uses the cores', '''All hosts. Cores there are, tasks of jobs with the plugin, and the cores that all else uses. More tasks than cores: they share
               them.''',
               [query(f'sum(lbd_host_cpus{{{C}}})', 'cores'), query(f'sum(lbd_host_tasks{{{C}}})', 'tasks of jobs'),
                query(f'sum(lbd_host_external_load_cpus{{{C}}})', 'external load')], 'short', 9, 9, min=0, calcs=['lastNotNull', 'max']),
-        table('Hosts', '''Every host, the slowest against its kin first. Capacity: what one job gets of the whole host, in reference cores.
-              Other load: cores used by what slurm-lb did not place. A host\'s name leads to its dashboard.''',
+        table('Hosts', '''Every host, the slowest first. Against hosts alike: worst benchmark over the median of the hosts with the same processor. Against its
+              past: 100 % unless two benchmarks in a row were below 0.85 of its own. A task gets: now, of a reference core. Capacity: what one job gets of the whole
+              host, in reference cores. Other load: cores used by what slurm-lb did not place. A host\'s name leads to its dashboard.''',
               [query(f'node:lb_benchmark:relative_min{{{C}}}', '', table=True),
                query(f'max by (node) (lbd_host_cpus{{{C}}})', '', table=True),
                query(f'max by (node) ({speed})', '', table=True), query(f'max by (node) (lbd_host_capacity_ratio{{{C}}})', '', table=True),
                query(f'max by (node) (lbd_host_external_load_cpus{{{C}}})', '', table=True),
                query(f'max by (node) (lbd_host_tasks{{{C}}})', '', table=True),
-               query(f'node:lb_benchmark_age_seconds:max{{{C}}}', '', table=True)],
-              [column('node', 'Host', link=to('lb-host', 'This host', node='${__value.raw}')), column('cpu_model', 'Processor', width=330),
-               column('Value #A', 'Against kin', 'percentunit', cell='color-background', thresholds=good_above(0.95, 0.85), decimals=0),
+               query(f'node:lb_benchmark_age_seconds:max{{{C}}}', '', table=True),
+               query(f'max by (node) (lbd_host_own_history_ratio{{{C}}})', '', table=True)],
+              [column('node', 'Host', link=to('lb-host', 'This host', node='${__value.raw}')), column('cpu_model', 'Processor', width=270),
+               column('Value #A', 'Against hosts alike', 'percentunit', cell='color-background', thresholds=good_above(0.95, 0.85), decimals=0),
+               column('Value #H', 'Against its past', 'percentunit', cell='color-text', thresholds=good_above(1, 0.85), decimals=0),
                column('Value #B', 'Cores'), column('Value #C', 'A task gets', 'percentunit', decimals=0),
                column('Value #D', 'Capacity', decimals=1), column('Value #E', 'Other load', decimals=1),
                column('Value #F', 'Tasks'), column('Value #G', 'Benchmark age', 's', decimals=1)],
-              join='node', sort='Value #A', height=10, order=['node', 'cpu_model', 'Value #A', 'Value #B', 'Value #C', 'Value #D', 'Value #E', 'Value #F', 'Value #G'],
-              hide=['Time 1', 'Time 2', 'Time 3', 'Time 4', 'Time 5', 'Time 6', 'Time 7', '__name__', '__name__ 1', '__name__ 2', '__name__ 7',
+              join='node', sort='Value #A', height=10, order=['node', 'cpu_model', 'Value #A', 'Value #H', 'Value #B', 'Value #C', 'Value #D', 'Value #E', 'Value #F', 'Value #G'],
+              hide=['Time 1', 'Time 2', 'Time 3', 'Time 4', 'Time 5', 'Time 6', 'Time 7', 'Time 8', '__name__', '__name__ 1', '__name__ 2', '__name__ 7',
                     'cluster', 'cluster 1', 'cluster 2', 'cluster 7']),
     ]
 

@@ -23,7 +23,7 @@ def hosts():
         stat('Jobs', 'Balanced jobs that ended in the time shown.', sql(f'SELECT count(*) AS jobs FROM history_job WHERE {SPAN} AND {POLICY}'), 'short', width=6, spark=False),
         stat('Core time saved', 'Time of cores that balancing saved in the time shown, by its own estimate.',
              sql(f'SELECT coalesce(sum(saved_core_seconds), 0) AS saved FROM history_job WHERE {SPAN} AND {POLICY}'), 's', width=6, spark=False, decimals=1),
-        lines('Benchmarks over months', '''Hardware speed of each host by its benchmarks, against a reference core. A host that leaves its own line has changed: heat, memory,
+        lines('Benchmarks over months', '''A point a benchmark. Hardware speed of each host by its benchmarks, against a reference core. A host that leaves its own line has changed: heat, memory,
               firmware.''',
               sql(f'SELECT at AS time, host, speed AS "Value" FROM history_benchmark WHERE {SPAN} AND {HOST} ORDER BY at, host', ['time'], True), 'percentunit', 24, 9, calcs=['lastNotNull', 'min', 'max']),
         table('Hosts', 'The newest that is known of each host. Now and best: benchmark of the last run and the best ever; far apart, the host has slowed down.',

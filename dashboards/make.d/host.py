@@ -10,7 +10,7 @@ def now():
     return [
         stat('Processor', 'What the host says of its processor. Hosts are compared with those that say the same.',
              query(f'max by (cpu_model) (lbd_host_info{{{H}}})', '{{cpu_model}}'), width=8, spark=False, text_mode='name', thresholds=[(None, 'text')]),
-        stat('Against its likes, itself', '''The worst benchmark over the median of the hosts with the same processor; below 0.85 LbdHostSlow fires.
+        stat('As fast as it should be?', '''The worst benchmark over the median of the hosts with the same processor; below 0.85 LbdHostSlow fires.
              And over the median of this host's own history; other than 1 once two benchmarks in a row were slow.''',
              [query(f'node:lb_benchmark:relative_min{{{H}}}', 'hosts like it'), query(f'lbd_host_own_history_ratio{{{H}}}', 'own history')], 'percentunit', thresholds=good_above(0.95, 0.85), decimals=0),
         stat('A task gets', 'Effective speed now: what one more task would get, of a reference core.',

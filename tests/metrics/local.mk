@@ -55,6 +55,7 @@ dist_runbooks_DATA = \
 	docs/runbooks/LbdDatabaseFull.md \
 	docs/runbooks/LbdDown.md \
 	docs/runbooks/LbdHostSlow.md \
+	docs/runbooks/LbdHostSlower.md \
 	docs/runbooks/LbdMeansLate.md \
 	docs/runbooks/LbdMetricsLeftOut.md \
 	docs/runbooks/LbdReportsDropped.md \
