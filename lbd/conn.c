@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/sock.h"
@@ -31,6 +32,22 @@ void lbd_conn_close(struct lbd_conn *c, int reason)
     c->closing = true;
     c->reason = reason;
     uv_close((uv_handle_t *)&c->poll, on_closed);
+}
+
+const char *lbd_conn_why(int reason)
+{
+    switch (reason) {
+    case -EPIPE:
+        return "the other side has closed the connection";
+    case -ECONNRESET:
+        return "the connection was reset";
+    case -ETIMEDOUT:
+        return "nothing was heard for too long";
+    case -ECANCELED:
+        return "this lbd is ending";
+    default:
+        return strerror(-reason);
+    }
 }
 
 static void on_ready(uv_poll_t *poll, int status, int events);
@@ -65,13 +82,22 @@ static void flush(struct lbd_conn *c)
         give_back(&c->out);
 }
 
+/* The loop says EBADF, whatever is wrong with the socket. */
+static int socket_error(int fd)
+{
+    int error = 0;
+    socklen_t n = sizeof(error);
+
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n) == 0 && error ? -error : -ECONNRESET;
+}
+
 static void on_ready(uv_poll_t *poll, int status, int events)
 {
     struct lbd_conn *c = poll->data;
     ssize_t got;
 
     if (status < 0) {
-        lbd_conn_close(c, status);
+        lbd_conn_close(c, status == UV_EBADF ? socket_error(c->fd) : status);
         return;
     }
     if (events & UV_WRITABLE)

@@ -66,4 +66,7 @@ void lbd_conn_unframe(struct lbd_conn *c);
 /* Close; on_close comes later, from the loop.  Repeated calls are fine. */
 void lbd_conn_close(struct lbd_conn *c, int reason);
 
+/* What on_close was told, in words; never NULL. */
+const char *lbd_conn_why(int reason);
+
 #endif

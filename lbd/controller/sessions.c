@@ -64,8 +64,8 @@ static void on_close(struct lbd_conn *conn, int reason)
 
     count_refused(s, reason);
     if (s->state == READY) {
-        lbx_log(LBX_LOG_INFO, "node %s has left: %s", s->name, strerror(-reason));
-        lbd_hosts_leave(s->all->config.hosts, s->host, strerror(-reason));
+        lbx_log(LBX_LOG_INFO, "node %s has left: %s", s->name, lbd_conn_why(reason));
+        lbd_hosts_leave(s->all->config.hosts, s->host, lbd_conn_why(reason));
     }
     lbd_guard_leave(&s->all->guard, s->guard_key);
     *s->link = s->next;

@@ -114,7 +114,7 @@ static void on_close(struct lbd_conn *conn, int reason)
     if (u->stopped)
         return;
     u->stats.failures++;
-    snprintf(u->stats.reason, sizeof(u->stats.reason), "connection lost: %s", strerror(-reason));
+    snprintf(u->stats.reason, sizeof(u->stats.reason), "connection lost: %s", lbd_conn_why(reason));
     lbx_log(LBX_LOG_WARNING, "controller %s: %s", u->address.host, u->stats.reason);
     retry_later(u);
 }

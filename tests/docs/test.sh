@@ -66,6 +66,14 @@ with README.md 'Type `srun --lb=auto,nothing=1 x`.' && planted option nothing &&
 with README.md 'See lbctl(7).' && planted page lbctl.7 && back
 with docs/man/lb-balancer.8 '.BR lbd (3)' && planted page lbd.3 && back
 with docs/man/lb-balancer.8 's/^\.SH DESCRIPTION/.SH SAYING/' && planted page DESCRIPTION && back
+with docs/man/lbd.8 '.It Fl -nothing' && planted manual 'option nothing is not in the code' && back
+with docs/man/lbd.8 's/Fl -web-config/Fl -webconfig/' && planted manual 'option web-config is missing' && back
+with docs/man/lbctl.1 's/^\.It Cm forecast.*/.It Cm foresee/' && planted manual 'command forecast is missing' && back
+with lbd/ctl/lbctl.c 's/{"width", /{"wide", /' && planted manual 'option wide is missing' && back
+with lbd/ctl/lbctl.c 's/--restore: put/put/' && planted manual 'option restore is missing' && back
+with docs/man/policy.conf.5 's/^\.It Cm user , terminal/.It Cm user/' && planted manual 'key terminal is missing' && back
+with docs/man/policy.conf.5 's/^\.It Cm size/.It Cm sizes/' && planted manual 'key sizes is not in the code' && back
+with packaging/policy.conf '/backup_hour/d' && planted manual 'policy.conf: key backup_hour is missing' && back
 if command -v groff >/dev/null; then
   with docs/man/slurm-lb.7 '.NOTHING here' && planted man NOTHING && back
 fi

@@ -80,6 +80,7 @@ try {
     const board = read(file), wanted = board.panels.filter((p) => p.type !== 'row');
     const bottom = Math.max(...board.panels.map((p) => p.gridPos.y + p.gridPos.h));
     const page = await browser.newPage(), errors = [];
+    page.setDefaultNavigationTimeout(180000); // a busy machine is slow to begin; what is drawn has limits of its own
     await page.setViewport({ width: 1600, height: bottom * 38 + 120 });
     page.on('pageerror', (e) => errors.push(`an error in the page: ${String(e?.message ?? e).slice(0, 300)}`));
     const args = new URLSearchParams({ board: name(file), scrape: o.scrape ?? '15', ...(o.to ? { to: o.to } : {}), ...(o.span ? { span: o.span } : {}) });

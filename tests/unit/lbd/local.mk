@@ -19,6 +19,11 @@ tests_unit_lbd_test_conf_SOURCES = tests/unit/lbd/test_conf.c
 tests_unit_lbd_test_conf_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_conf_LDADD = liblbd.la $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/lbd/test_conn
+tests_unit_lbd_test_conn_SOURCES = tests/unit/lbd/test_conn.c tests/unit/lbd/run.h
+tests_unit_lbd_test_conn_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(UV_CFLAGS)
+tests_unit_lbd_test_conn_LDADD = liblbd.la $(CHECK_LIBS) $(UV_LIBS)
+
 check_PROGRAMS += tests/unit/lbd/test_decisions
 tests_unit_lbd_test_decisions_SOURCES = tests/unit/lbd/test_decisions.c tests/unit/lbd/run.h
 tests_unit_lbd_test_decisions_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
