@@ -13,6 +13,7 @@
 #include "lbd/node/kernel.h"
 #include "lbd/past.h"
 #include "lbd/present.h"
+#include "lbd/retention.h"
 #include "lbd/steer.h"
 
 #define RANK_PART 100 /* hosts with their reasons in one answer: 400 bytes each */
@@ -305,11 +306,13 @@ static json_t *make_rules(const struct lbx_conf_rule *rule, size_t n)
     return list;
 }
 
-static json_t *make_policy(const struct lbx_policyconf *c)
+static json_t *make_policy(const struct lbx_policyconf *c, const char *state)
 {
     static const char *const placement[] = {"off", "on", "weights"};
+    struct lbd_keep_settings keep;
     json_t *allowed = json_array();
 
+    lbd_retention(c, state, &keep);
     for (size_t i = 0; i < c->npolicies; i++)
         json_array_append_new(allowed, json_string(c->allowed[i]));
     return json_pack(
@@ -326,8 +329,9 @@ static json_t *make_policy(const struct lbx_policyconf *c)
         "five_minutes_s", to_s(c->keep_5m_ns), "hours_s", to_s(c->keep_1h_ns), "benchmarks_s",
         to_s(c->keep_benchmarks_ns), "jobs_s", to_s(c->keep_jobs_ns), "events_s",
         to_s(c->keep_events_ns), "size_bytes", (json_int_t)c->database_bytes_max, "database",
-        "backup", c->backup, "backup_hour", c->backup_hour, "backups", c->backups, "snapshot",
-        c->snapshot, "snapshot_interval_s", to_s(c->snapshot_interval_ns));
+        "backup", keep.backup[0] ? keep.backup : "off", "backup_hour", c->backup_hour, "backups",
+        c->backups, "snapshot", keep.snapshot[0] ? keep.snapshot : "off", "snapshot_interval_s",
+        to_s(c->snapshot_interval_ns));
 }
 
 static json_t *make_node_weights(const struct lbd_view *v, bool restore, struct lbx_error *err)
@@ -376,7 +380,7 @@ char *lbd_command(const struct lbd_view *v, uint64_t request, const char *text,
     else if (strncmp(text, "forecast ", 9) == 0)
         o = make_forecast(v, text + 9, err);
     else if (strcmp(text, "policy") == 0)
-        o = make_policy(v->conf);
+        o = make_policy(v->conf, v->options->state);
     else if (strcmp(text, "weights nodes") == 0 || strcmp(text, "weights restore") == 0)
         o = make_node_weights(v, strcmp(text, "weights restore") == 0, err);
     else

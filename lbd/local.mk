@@ -98,7 +98,7 @@ $(liblbd_la_OBJECTS): lbd/metrics/catalogue.h
 CLEANFILES += lbd/controller/migrations.c lbd/metrics/catalogue.h lbd/metrics/catalogue.c
 
 bin_PROGRAMS += bin/lbctl
-bin_lbctl_SOURCES = lbd/ctl/lbctl.c \
+bin_lbctl_SOURCES = lbd/ctl/lbctl.c lbd/ctl/words.c lbd/ctl/words.h \
 	lbd/ctl/ask.c lbd/ctl/ask.h \
 	lbd/ctl/explain.c lbd/ctl/explain.h \
 	lbd/ctl/history.c lbd/ctl/history.h \

@@ -3,6 +3,7 @@
 #include "lbd/ctl/job.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
@@ -11,7 +12,8 @@
 
 #define BAR_LEAST 10
 #define BAR_MOST 50
-#define BESIDE_BAR 62 /* columns of a host's line that are not the bar */
+#define BESIDE_BAR 62   /* columns of a host's line that are not the bar */
+#define BESIDE_ALONE 10 /* the same of a line with nothing but the share */
 
 int lbd_job_ask(const char *socket, uint32_t jobid, json_t **ret, struct lbx_error *err)
 {
@@ -94,7 +96,7 @@ static void print_reasons(FILE *f, const char *what, const json_t *reasons)
         fputc('\n', f);
 }
 
-static void print_host(FILE *f, const json_t *h, int name_width, int bar)
+static void print_host(FILE *f, const json_t *h, int name_width, int bar, bool narrow)
 {
     double share = number(h, "share");
     int full = (int)(share * bar + .5);
@@ -103,7 +105,12 @@ static void print_host(FILE *f, const json_t *h, int name_width, int bar)
     fputs("  ", f);
     for (int i = 0; i < bar; i++)
         fputc(i < full ? '#' : '.', f);
-    fprintf(f, " %5.1f %%  %10.0f", 100 * share, number(h, "iterations"));
+    fprintf(f, " %5.1f %%", 100 * share);
+    if (narrow) {
+        fputc('\n', f);
+        return;
+    }
+    fprintf(f, "  %10.0f", number(h, "iterations"));
     if (json_is_number(json_object_get(h, "rate")))
         fprintf(f, "  %9.1f", number(h, "rate"));
     else
@@ -115,6 +122,7 @@ static void print_hosts(FILE *f, const json_t *hosts, int width)
 {
     int name = (int)strlen("HOST"), bar;
     const json_t *h;
+    bool narrow;
     size_t i;
 
     json_array_foreach(hosts, i, h)
@@ -123,11 +131,15 @@ static void print_hosts(FILE *f, const json_t *hosts, int width)
 
         name = n > name ? n : name;
     }
-    bar = width - name - BESIDE_BAR;
+    narrow = width < name + BAR_LEAST + BESIDE_BAR;
+    bar = width - name - (narrow ? BESIDE_ALONE : BESIDE_BAR);
     bar = bar < BAR_LEAST ? BAR_LEAST : bar > BAR_MOST ? BAR_MOST : bar;
-    fprintf(f, "%-*s  %-*s %7s  %10s  %9s  %9s  %8s\n", name, "HOST", bar, "SHARE", "",
-            "ITERATIONS", "RATE/s", "COMPUTE/s", "WAIT/s");
-    json_array_foreach(hosts, i, h) print_host(f, h, name, bar);
+    if (narrow)
+        fprintf(f, "%-*s  SHARE\n", name, "HOST");
+    else
+        fprintf(f, "%-*s  %-*s %7s  %10s  %9s  %9s  %8s\n", name, "HOST", bar, "SHARE", "",
+                "ITERATIONS", "RATE/s", "COMPUTE/s", "WAIT/s");
+    json_array_foreach(hosts, i, h) print_host(f, h, name, bar, narrow);
 }
 
 void lbd_job_print(FILE *f, const json_t *step, int width)

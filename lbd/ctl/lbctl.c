@@ -16,10 +16,10 @@
 #include "lbd/ctl/print.h"
 #include "lbd/ctl/show.h"
 #include "lbd/ctl/top.h"
+#include "lbd/ctl/words.h"
 #include "wire/local.h"
 
 #define WAIT_NS (5 * LBX_NS_PER_S)
-#define WIDTH 100 /* columns of a job */
 #define TOP_INTERVAL_S 2.
 
 static const char usage[] =
@@ -40,7 +40,7 @@ static const char usage[] =
     "  status              how this host's lbd is\n"
     "  explain JOB[.STEP]  what a balancer decided and why; also for the job's own user\n"
     "  top [--once] [--interval=S]  hosts and jobs, live; --once: print them and end\n"
-    "  job JOBID           a job's steps with their hosts, running or ended\n"
+    "  job JOBID           a job's steps with their hosts, running or ended: --width=N\n"
     "  weights --nodes     Slurm's node weights; --restore: put the site's node weights back\n"
     "  policy check FILE   whether a policy.conf is right; asks no lbd\n"
     "  policy show         what is in force\n"
@@ -115,26 +115,29 @@ static int misuse(const char *what, const char *word)
     return LBD_EXIT_USAGE;
 }
 
-static int show_job(const char *path, const char *word, bool json)
+static int show_job(const struct lbd_ctl *c, const char *word)
 {
+    size_t i, n, width = lbd_show_width(c);
     struct lbx_error err = {0};
     json_t *answer = NULL, *step;
     unsigned long jobid;
     char *end;
-    size_t i, n;
     int rc;
 
     errno = 0;
     jobid = strtoul(word, &end, 10);
     if (errno || end == word || *end || jobid == 0 || jobid > UINT32_MAX)
         return misuse("a job's number is needed, not", word);
-    rc = lbd_job_ask(path, (uint32_t)jobid, &answer, &err);
+    if (width == 0)
+        return misuse("write --width=80, not", c->width);
+    rc = lbd_job_ask(c->socket, (uint32_t)jobid, &answer, &err);
     if (rc == -EREMOTEIO || rc == -ENOMEM)
         fprintf(stderr, "lbctl: %s\n", err.text);
     if (rc < 0)
-        return rc == -EREMOTEIO || rc == -ENOMEM ? LBD_EXIT_REFUSED : lbd_show_nobody(path, rc);
+        return rc == -EREMOTEIO || rc == -ENOMEM ? LBD_EXIT_REFUSED
+                                                 : lbd_show_nobody(c->socket, rc);
     n = json_array_size(json_object_get(answer, "jobs"));
-    if (json) {
+    if (c->json) {
         json_dumpf(answer, stdout, JSON_COMPACT);
         putchar('\n');
     } else if (n == 0) {
@@ -142,7 +145,7 @@ static int show_job(const char *path, const char *word, bool json)
                 jobid);
     } else {
         json_array_foreach(json_object_get(answer, "jobs"), i, step)
-            lbd_job_print(stdout, step, WIDTH);
+            lbd_job_print(stdout, step, (int)width);
     }
     json_decref(answer);
     return n > 0 ? LBD_EXIT_OK : LBD_EXIT_REFUSED;
@@ -196,31 +199,39 @@ static int show_host(int n, char **word, const struct lbd_ctl *c, bool *ret_know
         return n == 1 ? lbd_show_node_weights(c) : misuse("too many words after", word[0]);
     if (strcmp(word[0], "weights") == 0)
         return lbd_show_weights(c, word + 1, (size_t)n - 1);
-    if (n <= 2 && strcmp(word[0], "hosts") == 0)
-        return lbd_show_hosts(c, n == 2 ? word[1] : NULL);
-    if (n == 1 && strcmp(word[0], "rank") == 0)
-        return lbd_show_rank(c);
-    if (n == 1 && strcmp(word[0], "probe") == 0)
-        return lbd_show_probe(c);
+    if (strcmp(word[0], "hosts") == 0)
+        return n <= 2 ? lbd_show_hosts(c, n == 2 ? word[1] : NULL)
+                      : misuse("write hosts, or hosts HOST", NULL);
+    if (strcmp(word[0], "rank") == 0)
+        return n == 1 ? lbd_show_rank(c) : misuse("too many words after", word[0]);
+    if (strcmp(word[0], "probe") == 0)
+        return n == 1 ? lbd_show_probe(c) : misuse("too many words after", word[0]);
     *ret_known = false;
     return 0;
 }
 
 static int run(int n, char **word, const struct lbd_ctl *c)
 {
-    const char *path = c->socket;
+    const char *path = c->socket, *surplus;
     bool json = c->json, known = false;
-    int rc = n > 0 ? show_host(n, word, c, &known) : 0;
+    int rc;
 
+    surplus = n > 0 ? lbd_words_surplus(word[0], n > 1 ? word[1] : NULL, c->given) : NULL;
+    if (surplus) {
+        fprintf(stderr, "lbctl: %s has no option --%s; see lbctl --help\n", word[0], surplus);
+        return LBD_EXIT_USAGE;
+    }
+    rc = n > 0 ? show_host(n, word, c, &known) : 0;
     if (known)
         return rc;
     if (n == 3 && strcmp(word[0], "policy") == 0 && strcmp(word[1], "check") == 0)
         return check_policy(word[2], json);
     if (n > 0 && strcmp(word[0], "job") == 0)
-        return n == 2 ? show_job(path, word[1], json) : misuse("write job JOBID", NULL);
-    if (n == 1 && strcmp(word[0], "top") == 0)
-        return show_top(c);
-    if (n == 2 && c->effective && strcmp(word[0], "policy") == 0 && strcmp(word[1], "show") == 0)
+        return n == 2 ? show_job(c, word[1]) : misuse("write job JOBID", NULL);
+    if (n > 0 && strcmp(word[0], "top") == 0)
+        return n == 1 ? show_top(c) : misuse("too many words after", word[0]);
+    if (n == 2 && (c->effective || c->partition || c->account) && strcmp(word[0], "policy") == 0 &&
+        strcmp(word[1], "show") == 0)
         return lbd_show_effective(c);
     if (n > 0 && strcmp(word[0], "explain") == 0)
         return n == 2 ? explain(path, word[1], json) : misuse("write explain JOBID[.STEP]", NULL);
@@ -236,7 +247,9 @@ static int run(int n, char **word, const struct lbd_ctl *c)
         return misuse("a command is missing", NULL);
     if (strcmp(word[0], "policy") == 0)
         return misuse("write policy check FILE, policy show or policy show --effective", NULL);
-    return misuse("unknown command", word[0]);
+    fprintf(stderr, "lbctl: unknown command '%.64s': the nearest is %s; see lbctl --help\n",
+            word[0], lbd_words_nearest(word[0]));
+    return LBD_EXIT_USAGE;
 }
 
 enum {
@@ -279,11 +292,19 @@ static const struct option options[] = {{"json", no_argument, NULL, OPT_JSON},
 /* An option that is a flag or has a text. */
 static void take(struct lbd_ctl *c, int opt, const char *text)
 {
+    static const unsigned word[] = {
+        [OPT_EFFECTIVE] = LBD_W_EFFECTIVE, [OPT_ASCII] = LBD_W_ASCII,
+        [OPT_ONCE] = LBD_W_ONCE,           [OPT_NODES] = LBD_W_NODES,
+        [OPT_RESTORE] = LBD_W_RESTORE,     [OPT_SINCE] = LBD_W_SINCE,
+        [OPT_UNTIL] = LBD_W_UNTIL,         [OPT_OF] = LBD_W_OF,
+        [OPT_WIDTH] = LBD_W_WIDTH,         [OPT_PARTITION] = LBD_W_PARTITION,
+        [OPT_ACCOUNT] = LBD_W_ACCOUNT,     [OPT_INTERVAL] = LBD_W_INTERVAL};
     const char **const value[] = {
         [OPT_SOCKET] = &c->socket,   [OPT_SINCE] = &c->since,      [OPT_UNTIL] = &c->until,
         [OPT_OF] = &c->of,           [OPT_WIDTH] = &c->width,      [OPT_PARTITION] = &c->partition,
         [OPT_ACCOUNT] = &c->account, [OPT_INTERVAL] = &c->interval};
 
+    c->given |= word[opt];
     if (opt == OPT_JSON)
         c->json = true;
     else if (opt == OPT_EFFECTIVE)
@@ -321,5 +342,7 @@ int main(int argc, char **argv)
             return LBD_EXIT_USAGE;
         take(&c, opt, optarg);
     }
+    if (!*c.socket)
+        return misuse("write --socket=PATH", NULL);
     return run(argc - optind, argv + optind, &c);
 }

@@ -2,10 +2,12 @@
 /* lbctl's answers as text for people. */
 #include "lbd/ctl/print.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* What came from elsewhere must not move a terminal's cursor. */
 void lbd_print_text(FILE *f, const char *text, int width)
@@ -206,7 +208,9 @@ void lbd_print_hosts(FILE *f, const json_t *answer)
     size_t i;
 
     if (json_array_size(hosts) == 0) {
-        fputs("No host is known.\n", f);
+        fputs("No host has reported yet: the first report comes when a host has been measured, "
+              "within seconds where it is idle.\n",
+              f);
         return;
     }
     fprintf(f, "%-*s  %-5s  %6s  %8s  %8s  %8s  %8s  %6s  %5s  %5s  %6s  SLURM\n", width, "HOST",
@@ -263,6 +267,31 @@ void lbd_print_one_host(FILE *f, const json_t *answer)
     print_kernels(f, json_object_get(h, "kernels"));
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* A moment as people write it; what is whole without a fraction. */
+static void print_number(FILE *f, const char *name, double v)
+{
+    bool moment = ends_with(name, "_at") || ends_with(name, "_until");
+    time_t at = (time_t)v;
+    char text[64];
+    struct tm tm;
+
+    if (moment && v <= 0)
+        fputs("never", f);
+    else if (moment && localtime_r(&at, &tm) && strftime(text, sizeof(text), "%F %T %Z", &tm) > 0)
+        fputs(text, f);
+    else if (fabs(v) < 1e15 && v == floor(v))
+        fprintf(f, "%.0f", v);
+    else
+        fprintf(f, "%.6g", v);
+}
+
 static void print_value(FILE *f, const char *name, const json_t *v)
 {
     char *text;
@@ -271,8 +300,10 @@ static void print_value(FILE *f, const char *name, const json_t *v)
     fputs("  ", f);
     if (json_is_string(v)) {
         lbd_print_text(f, json_string_value(v), 0);
+    } else if (json_is_number(v)) {
+        print_number(f, name, json_number_value(v));
     } else {
-        text = json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+        text = json_dumps(v, JSON_ENCODE_ANY);
         fputs(text ? text : "?", f);
         free(text);
     }
@@ -300,14 +331,41 @@ void lbd_print_any(FILE *f, const json_t *answer)
     print_object(f, answer, "");
 }
 
+/* One line of what needs a look; returns 1. */
+static int trouble(FILE *f, const char *text, const char *reason)
+{
+    fputs(text, f);
+    if (*reason) {
+        fputs(": ", f);
+        lbd_print_text(f, reason, 0);
+    } else {
+        fputc('.', f);
+    }
+    fputc('\n', f);
+    return 1;
+}
+
 void lbd_print_status(FILE *f, const json_t *answer)
 {
+    const json_t *node = json_object_get(answer, "node");
     const json_t *uplink = json_object_get(answer, "uplink");
     const json_t *database = json_object_get(json_object_get(answer, "controller"), "database");
+    int n = 0;
 
     lbd_print_any(f, answer);
+    if (node && !json_is_true(json_object_get(node, "measured")))
+        n += trouble(f, "This host has not been measured: it will be when it is idle", "");
+    if (node && json_is_true(json_object_get(node, "slow")))
+        n += trouble(f, "This host is slower than it was", "see lbctl hosts");
     if (uplink && !json_is_true(json_object_get(uplink, "connected")))
-        fputs("The controller is not connected.\n", f);
+        n += trouble(f, "The controller is not connected", text_of(uplink, "reason"));
     if (database && !json_is_true(json_object_get(database, "open")))
-        fputs("Nothing is recorded: the database is not open.\n", f);
+        n += trouble(f, "Nothing is recorded: the database is not open",
+                     text_of(database, "reason"));
+    else if (database && *text_of(database, "reason"))
+        n += trouble(f, "Rows wait for the database", text_of(database, "reason"));
+    if (database && *text_of(database, "copy_reason"))
+        n += trouble(f, "The last copy of the database failed", text_of(database, "copy_reason"));
+    if (n == 0)
+        fputs("All is well.\n", f);
 }

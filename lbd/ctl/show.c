@@ -142,8 +142,7 @@ int lbd_show_forecast(const struct lbd_ctl *c, const char *host)
     return ask_and_print(c, request, lbd_print_forecast);
 }
 
-/* Returns 0: what was given is no width. */
-static size_t terminal_width(const struct lbd_ctl *c)
+size_t lbd_show_width(const struct lbd_ctl *c)
 {
     struct winsize w;
     char *end;
@@ -162,7 +161,7 @@ int lbd_show_history(const struct lbd_ctl *c, const char *host)
 {
     struct lbd_history_wish w = {.host = host,
                                  .of = c->of ? c->of : COLUMN,
-                                 .columns = terminal_width(c),
+                                 .columns = lbd_show_width(c),
                                  .braille =
                                      !c->ascii && strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
     struct lbx_error err = {0};

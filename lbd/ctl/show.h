@@ -12,7 +12,8 @@ enum lbd_ctl_exit { LBD_EXIT_OK, LBD_EXIT_REFUSED, LBD_EXIT_USAGE, LBD_EXIT_NOBO
 struct lbd_ctl {
     const char *socket;
     bool json, effective, ascii, once, nodes, restore;
-    const char *since, *until, *of, *width; /* history */
+    unsigned given;                         /* bits of lbd/ctl/words.h */
+    const char *since, *until, *of, *width; /* history; the last one also of job */
     const char *partition, *account;        /* policy show --effective */
     const char *interval;                   /* probe, top */
 };
@@ -27,6 +28,9 @@ int lbd_show_probe(const struct lbd_ctl *c);
 int lbd_show_weights(const struct lbd_ctl *c, char **set, size_t n);
 int lbd_show_node_weights(const struct lbd_ctl *c); /* of Slurm: shown, or put back */
 int lbd_show_effective(const struct lbd_ctl *c);
+
+/* Columns of the terminal, or those that were asked for; 0: what was given is no width. */
+size_t lbd_show_width(const struct lbd_ctl *c);
 
 /* What went wrong with asking, for a person. */
 int lbd_show_nobody(const char *socket, int rc);

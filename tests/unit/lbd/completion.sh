@@ -9,6 +9,11 @@ fail() {
     failed=1
 }
 lbctl() { # in place of the program, for the names of hosts
+    case $* in *top*)
+        printf '%s' '{"hosts":[],"jobs":[{"jobid":21,"stepid":0},{"jobid":7,"stepid":0},{"jobid":21,"stepid":1}]}'
+        return
+        ;;
+    esac
     printf '%s' '{"age_s":1,"hosts":[{"host":"n1","index":1,"why":{"users":0}},{"host":"n2","index":2}],"stale":false}'
 }
 compopt() { :; }
@@ -40,6 +45,9 @@ completes "lbctl weights us" user=
 completes "lbctl --socket=$src/comple" "$src/completion"
 completes "lbctl probe --interval=5" 500ms 5s
 completes "lbctl xyz " ""
+completes "lbctl job " 7 21
+completes "lbctl explain 2" 21
+completes "lbctl job 7 --w" --width=
 
 # Every command and option of the usage can be completed.
 usage=$(sed -n '/^static const char usage/,/;$/p' "$src/lbd/ctl/lbctl.c")

@@ -93,7 +93,7 @@ tests_unit_lbd_test_web_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_ctl
 tests_unit_lbd_test_ctl_SOURCES = tests/unit/lbd/test_ctl.c tests/unit/lbd/run.h \
-	lbd/ctl/ask.c lbd/ctl/history.c lbd/ctl/plot.c lbd/ctl/print.c lbd/ctl/slurm.c
+	lbd/ctl/ask.c lbd/ctl/history.c lbd/ctl/job.c lbd/ctl/plot.c lbd/ctl/print.c lbd/ctl/slurm.c lbd/ctl/words.c
 tests_unit_lbd_test_ctl_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_lbd_test_ctl_LDADD = liblbd.la $(CHECK_LIBS) $(JANSSON_LIBS) -lm
 

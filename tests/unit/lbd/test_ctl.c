@@ -4,9 +4,11 @@
 #include <math.h>
 
 #include "lbd/ctl/history.h"
+#include "lbd/ctl/job.h"
 #include "lbd/ctl/plot.h"
 #include "lbd/ctl/print.h"
 #include "lbd/ctl/slurm.h"
+#include "lbd/ctl/words.h"
 #include "tests/unit/lbd/run.h"
 
 /* What a picture looks like, to be freed. */
@@ -216,6 +218,112 @@ START_TEST(states_of_slurm_join_the_hosts)
 }
 END_TEST
 
+START_TEST(options_belong_to_commands)
+{
+    ck_assert_ptr_null(lbd_words_surplus("history", NULL, LBD_W_SINCE | LBD_W_ASCII));
+    ck_assert_str_eq(lbd_words_surplus("history", NULL, LBD_W_SINCE | LBD_W_INTERVAL), "interval");
+    ck_assert_str_eq(lbd_words_surplus("hosts", NULL, LBD_W_RESTORE), "restore");
+    ck_assert_ptr_null(lbd_words_surplus("weights", NULL, LBD_W_RESTORE));
+    ck_assert_ptr_null(lbd_words_surplus("policy", "show", LBD_W_ACCOUNT | LBD_W_EFFECTIVE));
+    ck_assert_str_eq(lbd_words_surplus("policy", "check", LBD_W_ACCOUNT), "account");
+    ck_assert_ptr_null(lbd_words_surplus("statsu", NULL, LBD_W_ACCOUNT)); /* another error's turn */
+    ck_assert_str_eq(lbd_words_nearest("statsu"), "status");
+    ck_assert_str_eq(lbd_words_nearest("forcast"), "forecast");
+}
+END_TEST
+
+/* What is printed of it, to be freed. */
+static char *printed(void (*print)(FILE *f, const json_t *answer), json_t *answer)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+
+    ck_assert_ptr_nonnull(answer);
+    print(f, answer);
+    fclose(f);
+    json_decref(answer);
+    return text;
+}
+
+START_TEST(numbers_are_for_people)
+{
+    char *text;
+
+    setenv("TZ", "UTC", 1);
+    text = printed(lbd_print_any,
+                   json_pack("{sf sf sI sI sf}", "years_s", 6.3072e7, "ratio", .1, "made_at",
+                             (json_int_t)86400, "copy_at", (json_int_t)0, "flat", 2.5));
+    ck_assert_ptr_nonnull(strstr(text, " 63072000\n"));
+    ck_assert_ptr_nonnull(strstr(text, " 0.1\n"));
+    ck_assert_ptr_nonnull(strstr(text, " 1970-01-02 00:00:00 UTC\n"));
+    ck_assert_ptr_nonnull(strstr(text, " never\n"));
+    ck_assert_ptr_nonnull(strstr(text, " 2.5\n"));
+    free(text);
+}
+END_TEST
+
+START_TEST(status_ends_with_what_is_wrong)
+{
+    static const struct {
+        const char *json, *last; /* line */
+    } table[] = {
+        {"{\"node\":{\"measured\":true,\"slow\":false}}", "All is well.\n"},
+        {"{\"node\":{\"measured\":false}}",
+         "This host has not been measured: it will be when it is idle.\n"},
+        {"{\"node\":{\"measured\":true,\"slow\":true}}",
+         "This host is slower than it was: see lbctl hosts\n"},
+        {"{\"uplink\":{\"connected\":false,\"reason\":\"nobody\"}}",
+         "The controller is not connected: nobody\n"},
+        {"{\"controller\":{\"database\":{\"open\":false,\"reason\":\"locked\"}}}",
+         "Nothing is recorded: the database is not open: locked\n"},
+        {"{\"controller\":{\"database\":{\"open\":true,\"reason\":\"disk full\"}}}",
+         "Rows wait for the database: disk full\n"},
+        {"{\"controller\":{\"database\":{\"open\":true,\"copy_reason\":\"no room\"}}}",
+         "The last copy of the database failed: no room\n"},
+    };
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        char *text = printed(lbd_print_status, json_loads(table[i].json, 0, NULL));
+        size_t n = strlen(text), last = strlen(table[i].last);
+
+        ck_assert_uint_gt(n, last);
+        ck_assert_str_eq(text + n - last, table[i].last);
+        ck_assert(i == 0 || !strstr(text, "well"));
+        free(text);
+    }
+}
+END_TEST
+
+/* The lines of hosts; the prose above them may be longer. */
+START_TEST(a_job_fits_its_terminal)
+{
+    static const int width[] = {120, 80, 74, 60, 40, 24};
+    json_t *step =
+        json_pack("{sI sI s[{ss sf sI sf sf}{ss sf sI sf sf}]}", "jobid", (json_int_t)7, "stepid",
+                  (json_int_t)0, "hosts", "host", "n1", "share", .25, "iterations", (json_int_t)12,
+                  "compute_s", 1.5, "wait_s", .5, "host", "n2", "share", .75, "iterations",
+                  (json_int_t)36, "compute_s", 1.5, "wait_s", .5);
+
+    for (size_t i = 0; i < sizeof(width) / sizeof(width[0]); i++) {
+        char *text = NULL, *line;
+        size_t n;
+        FILE *f = open_memstream(&text, &n);
+
+        lbd_job_print(f, step, width[i]);
+        fclose(f);
+        line = strstr(text, "\nHOST");
+        ck_assert_ptr_nonnull(line);
+        ck_assert_int_eq(strstr(line, "WAIT/s") != NULL, width[i] >= 76);
+        for (char *rest = NULL, *l = strtok_r(line, "\n", &rest); l;
+             l = strtok_r(NULL, "\n", &rest))
+            ck_assert_int_le((int)strlen(l), width[i]);
+        free(text);
+    }
+    json_decref(step);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("ctl");
@@ -228,5 +336,9 @@ int main(void)
     tcase_add_test(tc, rows_become_the_means_of_parts);
     tcase_add_test(tc, strange_answers_are_survived);
     tcase_add_test(tc, states_of_slurm_join_the_hosts);
+    tcase_add_test(tc, options_belong_to_commands);
+    tcase_add_test(tc, numbers_are_for_people);
+    tcase_add_test(tc, status_ends_with_what_is_wrong);
+    tcase_add_test(tc, a_job_fits_its_terminal);
     return run_tests("lbd/ctl", tc);
 }
