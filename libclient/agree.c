@@ -224,7 +224,7 @@ int lb_loop_exchange(lb_loop *l)
         return 0;
     lbc_step_start(l);
     l->hooks++;
-    lbc_exchange_poll(ctx, began_ns);
+    lbc_exchange_overhear(ctx, began_ns);
     if (ctx->size > 1 && (!ctx->transport || ctx->failed))
         return -EIO;
     lbc_size_settle(l);

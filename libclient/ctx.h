@@ -46,9 +46,12 @@ struct lb_ctx {
     uint32_t nloops;      /* opened so far: the next one's number */
     struct lb_loop *loop; /* those open, the newest first */
     struct lbc_array *array;
-    struct lbc_in *in;        /* transfers coming in, in order of arrival */
-    struct lbc_out *out;      /* transfers going out */
-    bool receiving;           /* rows of one coming in are on their way into memory */
+    struct lbc_in *in;   /* transfers coming in, in order of arrival */
+    struct lbc_out *out; /* transfers going out */
+    bool receiving;      /* rows of one coming in are on their way into memory */
+    int expected;        /* transfers that the balancer has announced and that are not here yet */
+    int64_t expect_until_ns; /* one that has not come by then may have been refused at its source */
+    int64_t looked_ns;       /* when transfers were looked for last */
     struct lbw_rank_msg *msg; /* scratch for one message; owned */
 
     int64_t test_chunk; /* LB_TEST_CHUNK: iterations in a chunk, 0: by time */

@@ -2,9 +2,15 @@
 /* Obeying the balancer. */
 #include "libclient/exchange.h"
 
+#include "common/clock.h"
 #include "libclient/incoming.h"
 #include "libclient/outgoing.h"
 #include "libclient/report.h"
+
+#define LOOK_NS (100 * LBX_NS_PER_MS) /* transfers that nobody announced are looked for so often */
+#define OVERHEAR_NS LBX_NS_PER_MS
+#define EXPECT_NS (500 * LBX_NS_PER_MS)
+#define EXPECTED_MAX 1000
 
 static void refuse(struct lb_loop *l, uint64_t epoch)
 {
@@ -80,7 +86,7 @@ static void obey(struct lb_ctx *ctx, struct lbw_move move)
     give_away(l, &h);
 }
 
-static void handle(struct lb_ctx *ctx, const struct lbw_rank_msg *msg)
+static void handle(struct lb_ctx *ctx, const struct lbw_rank_msg *msg, int64_t now_ns)
 {
     struct lb_loop *l;
 
@@ -113,6 +119,10 @@ static void handle(struct lb_ctx *ctx, const struct lbw_rank_msg *msg)
         if (l && l->asks == msg->u.answer.to) /* else one that was no longer waited for */
             l->asks = 0;
         break;
+    case LBW_EXPECT:
+        ctx->expected += ctx->expected < EXPECTED_MAX;
+        ctx->expect_until_ns = now_ns + EXPECT_NS;
+        break;
     case LBW_START:
     case LBW_BEAT:
         break;
@@ -122,19 +132,43 @@ static void handle(struct lb_ctx *ctx, const struct lbw_rank_msg *msg)
     }
 }
 
-void lbc_exchange_poll(struct lb_ctx *ctx, int64_t now_ns)
+void lbc_exchange_listen(struct lb_ctx *ctx, int64_t now_ns)
 {
-    if (lbc_link_is_open(&ctx->link)) {
-        lbc_link_poll(&ctx->link, now_ns);
-        while (lbc_link_next(&ctx->link, ctx->msg))
-            handle(ctx, ctx->msg);
-        lbc_ctx_check_link(ctx);
-    }
+    if (!lbc_link_is_open(&ctx->link))
+        return;
+    lbc_link_poll(&ctx->link, now_ns);
+    while (lbc_link_next(&ctx->link, ctx->msg))
+        handle(ctx, ctx->msg, now_ns);
+    lbc_ctx_check_link(ctx);
+}
+
+bool lbc_exchange_due(const struct lb_ctx *ctx, int64_t now_ns)
+{
+    return ctx->in || ctx->out || ctx->failed || !lbc_link_is_open(&ctx->link) ||
+           (ctx->expected > 0 && now_ns < ctx->expect_until_ns) ||
+           now_ns - ctx->looked_ns >= LOOK_NS;
+}
+
+void lbc_exchange_look(struct lb_ctx *ctx, int64_t now_ns)
+{
+    ctx->looked_ns = now_ns;
     if (ctx->transport && !ctx->failed &&
         (lbc_incoming_poll(ctx, now_ns) < 0 || lbc_outgoing_poll(ctx) < 0))
         lbc_ctx_fail(ctx);
     if (ctx->failed)
         lbc_exchange_drop(ctx, NULL);
+}
+
+void lbc_exchange_overhear(struct lb_ctx *ctx, int64_t now_ns)
+{
+    if (now_ns - ctx->link.polled_ns >= OVERHEAR_NS)
+        lbc_exchange_listen(ctx, now_ns);
+}
+
+void lbc_exchange_poll(struct lb_ctx *ctx, int64_t now_ns)
+{
+    lbc_exchange_listen(ctx, now_ns);
+    lbc_exchange_look(ctx, now_ns);
 }
 
 void lbc_exchange_drop(struct lb_ctx *ctx, const struct lb_loop *l)

@@ -74,6 +74,7 @@ static int take_header(struct lb_ctx *ctx, int64_t now_ns)
         return -EIO;
     }
     memcpy(&in->header, u.bytes, n);
+    ctx->expected -= ctx->expected > 0;
     in->begun_ns = now_ns;
     while (*end)
         end = &(*end)->next;

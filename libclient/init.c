@@ -14,6 +14,7 @@
 #include "libclient/ctx.h"
 #include "libclient/meet.h"
 #include "libclient/mpi_find.h"
+#include "policy/alike.h"
 #include "policy/registry.h"
 #include "wire/endpoint.h"
 
@@ -21,7 +22,16 @@
 #define KEY_BYTES 64
 
 /* What each rank tells all others, as numbers. */
-enum { TELL_WEIGHT, TELL_PMIX, TELL_PMIX_RANK, TELL_SERIAL, TELL_FLAGS, TELL_GRAIN, TELLS };
+enum {
+    TELL_WEIGHT,
+    TELL_PMIX,
+    TELL_PMIX_RANK,
+    TELL_SERIAL,
+    TELL_FLAGS,
+    TELL_GRAIN,
+    TELL_HARDWARE,
+    TELLS
+};
 enum { FLAG_BALANCER = 1, FLAG_REPORT = 2, FLAG_OWN = 4, FLAG_EVEN = 8 };
 
 /* What LB_POLICY asks for; all automatic where it asks for nothing that we know. */
@@ -148,12 +158,40 @@ static void join(struct lb_ctx *ctx, bool fence, const double *root, const struc
     lbc_ctx_check_link(ctx);
 }
 
+/*
+ * The ranks' weights, and what this rank tells the balancer of its own; hosts that are alike but for the noise of their
+ * benchmarks count as alike.  The same on all ranks.
+ */
+static void weigh(struct lb_ctx *ctx, double *tell, bool even, struct lbc_worth *worth)
+{
+    bool known = true;
+
+    for (int r = 0; r < ctx->size; r++) {
+        even = even || tell[r * TELLS + TELL_WEIGHT] <= 0;
+        known = known && tell[r * TELLS + TELL_HARDWARE] > 0;
+    }
+    if (even)
+        return;
+    for (int r = 0; r < ctx->size; r++)
+        ctx->weight[r] = tell[r * TELLS + TELL_WEIGHT];
+    if (known) { /* of weights, too, the part that is the hardware's is made alike */
+        for (int r = 0; r < ctx->size; r++)
+            ctx->weight[r] /= tell[r * TELLS + TELL_HARDWARE];
+        lbp_alike(tell + TELL_HARDWARE, (size_t)ctx->size, TELLS, LBP_ALIKE_HARDWARE);
+        for (int r = 0; r < ctx->size; r++)
+            ctx->weight[r] *= tell[r * TELLS + TELL_HARDWARE];
+        worth->hardware = tell[ctx->rank * TELLS + TELL_HARDWARE];
+    }
+    lbp_alike(ctx->weight, (size_t)ctx->size, 1, LBP_ALIKE_WEIGHT);
+    worth->weight = ctx->weight[ctx->rank];
+}
+
 /* The ranks tell each other what they know.  tell[out] [size * TELLS] */
 static int agree(struct lb_ctx *ctx, double *tell)
 {
     static uint32_t serials; /* of this process's contexts */
     uint32_t serial = __atomic_fetch_add(&serials, 1, __ATOMIC_RELAXED);
-    bool whole_job = ctx->pmix.there && (uint32_t)ctx->size == ctx->pmix.size, even;
+    bool whole_job = ctx->pmix.there && (uint32_t)ctx->size == ctx->pmix.size;
     struct lbc_worth worth = find_worth(ctx->pmix.local_size);
     struct lbp_params params = find_params();
     double mine[TELLS] = {0};
@@ -161,6 +199,7 @@ static int agree(struct lb_ctx *ctx, double *tell)
     int flags, rc;
 
     mine[TELL_WEIGHT] = worth.weight;
+    mine[TELL_HARDWARE] = worth.hardware;
     mine[TELL_PMIX] = ctx->pmix.there;
     mine[TELL_PMIX_RANK] = ctx->pmix.rank;
     mine[TELL_SERIAL] = serial;
@@ -179,14 +218,9 @@ static int agree(struct lb_ctx *ctx, double *tell)
     ctx->balanced = flags & FLAG_BALANCER && ctx->transport;
     if (flags & FLAG_BALANCER && !ctx->transport)
         say_static(ctx, "not every rank can be reached by TCP");
-    even = flags & FLAG_EVEN;
-    for (int r = 0; r < ctx->size; r++) {
+    for (int r = 0; r < ctx->size; r++)
         ctx->balanced = ctx->balanced && tell[r * TELLS + TELL_PMIX] > 0;
-        even = even || tell[r * TELLS + TELL_WEIGHT] <= 0;
-    }
-    if (!even)
-        for (int r = 0; r < ctx->size; r++)
-            ctx->weight[r] = tell[r * TELLS + TELL_WEIGHT];
+    weigh(ctx, tell, flags & FLAG_EVEN, &worth);
     if (ctx->balanced)
         join(ctx, whole_job && !met, tell, &worth);
     return 0;

@@ -216,6 +216,12 @@ static void await_answer(struct lb_loop *l)
     l->report_ns = lbx_clock_mono_ns() + l->period_ns; /* all ranks' periods begin together */
 }
 
+/* Near the end rows come at short notice. */
+static bool comes_to_end(const struct lb_loop *l)
+{
+    return (double)l->remaining_count * l->iteration_wall_ns < HOOKS_LEFT * HOOK_NS;
+}
+
 /* A call that cannot be answered from what was granted before. */
 static int hook(struct lb_loop *l, int64_t *first, int64_t *last)
 {
@@ -227,7 +233,9 @@ static int hook(struct lb_loop *l, int64_t *first, int64_t *last)
     if (l->state == LBC_IDLE)
         begin_pass(l, now_ns);
     if (is_balanced(l)) {
-        lbc_exchange_poll(l->ctx, now_ns);
+        lbc_exchange_listen(l->ctx, now_ns);
+        if (l->remaining_count == 0 || comes_to_end(l) || lbc_exchange_due(l->ctx, now_ns))
+            lbc_exchange_look(l->ctx, now_ns);
         if (l->remaining_count > 0) {
             linger(l);
             lbc_report_if_due(l, now_ns);

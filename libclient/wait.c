@@ -26,7 +26,7 @@ static void rest(struct lb_ctx *ctx, int64_t waited_ns)
     else
         ppoll(NULL, 0, &nap, NULL);
     if (waited_ns > SERVE_NS)
-        lbc_exchange_poll(ctx, lbx_clock_mono_ns());
+        lbc_exchange_overhear(ctx, lbx_clock_mono_ns());
 }
 
 void lbc_wait_rest(struct lb_ctx *ctx)

@@ -4,6 +4,7 @@ libpolicy_la_SOURCES = \
 	policy/act.c policy/balance_impl.h \
 	policy/adjacent.c policy/adjacent.h \
 	policy/alert.c policy/alert.h \
+	policy/alike.c policy/alike.h \
 	policy/apportion.c policy/apportion.h \
 	policy/auto.c \
 	policy/balance.c policy/balance.h policy/decision.h \

@@ -309,6 +309,7 @@ static size_t count_fields(const struct lbw_rank_msg *msg)
     case LBW_ASK:
     case LBW_LEAVE:
     case LBW_BEAT:
+    case LBW_EXPECT:
     case LBW_STOP:
         break;
     }
@@ -384,6 +385,7 @@ int lbw_rank_encode(const struct lbw_rank_msg *msg, struct lbx_buf *out)
     case LBW_ASK:
     case LBW_LEAVE:
     case LBW_BEAT:
+    case LBW_EXPECT:
     case LBW_STOP:
         break;
     }
@@ -441,6 +443,7 @@ int lbw_rank_decode(const uint8_t *body, size_t n, struct lbw_rank_msg *ret_msg)
     case LBW_ASK:
     case LBW_LEAVE:
     case LBW_BEAT:
+    case LBW_EXPECT:
     case LBW_STOP:
         break;
     default:

@@ -51,6 +51,7 @@ enum lbw_rank_type {
     LBW_STOP,   /* balancing is over for this job (a rank was lost, or an error); go on alone */
     LBW_LAYOUT, /* new blocks of a stepped loop, for all ranks at the step that they agree on */
     LBW_ANSWER, /* what was to be said to a report that waits, or a STEP under sync=yes, was said */
+    LBW_EXPECT, /* rows will come by a MOVE that another rank was told: look for them.  Without it they are found later */
     LBW_SUMMARY = 48, /* answer to LBW_ASK, when all others have left */
 };
 

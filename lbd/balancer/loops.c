@@ -142,6 +142,8 @@ static void carry_out(struct lbd_loops *l, const struct lbd_loop *p, int64_t now
             msg.type = LBW_MOVE;
             msg.u.move = (struct lbw_move){p->id, a->pass, a->epoch, a->dest, a->first, a->last};
             l->config.send(l->config.arg, a->rank, &msg);
+            msg.type = LBW_EXPECT;
+            l->config.send(l->config.arg, a->dest, &msg);
             break;
         case LBP_INSTRUCT:
             msg.type = LBW_INSTRUCT;

@@ -107,6 +107,7 @@ int main(int argc, char **argv)
         {"move", {LBW_MOVE, {.move = {0, 2, 7, 3, 100, 110}}}},
         {"final", {LBW_FINAL, {.final = {0, 2}}}},
         {"beat", {.type = LBW_BEAT}},
+        {"expect", {.type = LBW_EXPECT}},
         {"stop", {.type = LBW_STOP}},
         {"ask", {.type = LBW_ASK}},
         {"answer", {LBW_ANSWER, {.answer = {0, 123456789}}}},

@@ -73,3 +73,8 @@ check_PROGRAMS += tests/unit/policy/test_caps
 tests_unit_policy_test_caps_SOURCES = tests/unit/policy/test_caps.c
 tests_unit_policy_test_caps_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_caps_LDADD = libpolicy.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_alike
+tests_unit_policy_test_alike_SOURCES = tests/unit/policy/test_alike.c
+tests_unit_policy_test_alike_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_alike_LDADD = libpolicy.la $(CHECK_LIBS) -lm

@@ -118,14 +118,16 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
     case LBW_ASK:
     case LBW_LEAVE:
     case LBW_BEAT:
+    case LBW_EXPECT:
     case LBW_STOP:
         break;
     }
 }
 
 static const enum lbw_rank_type types[] = {
-    LBW_JOIN,  LBW_OPEN, LBW_REPORT, LBW_CLOSE, LBW_LEAVE,  LBW_START, LBW_INSTRUCT, LBW_MOVE,
-    LBW_FINAL, LBW_BEAT, LBW_STOP,   LBW_STEP,  LBW_LAYOUT, LBW_ASK,   LBW_SUMMARY,  LBW_ANSWER};
+    LBW_JOIN,     LBW_OPEN, LBW_REPORT,  LBW_CLOSE,  LBW_LEAVE, LBW_START,
+    LBW_INSTRUCT, LBW_MOVE, LBW_FINAL,   LBW_BEAT,   LBW_STOP,  LBW_STEP,
+    LBW_LAYOUT,   LBW_ASK,  LBW_SUMMARY, LBW_ANSWER, LBW_EXPECT};
 
 START_TEST(decodes_what_it_encodes)
 {
