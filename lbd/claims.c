@@ -14,6 +14,7 @@
 #define STARTS_NS \
     (5 * LBX_NS_PER_S) /* a job that is to come has its CPUs by then, or waits for others */
 #define LEAST_TASKS .01
+#define DIRECTORY_SIZE (4 * LBW_LOCAL_HOSTS_MAX)
 #define FAR_NS (60 * LBX_NS_PER_S) /* of another host: its end may have been lost */
 
 struct lbd_claimant {
@@ -70,21 +71,36 @@ static void sweep(struct lbd_claims *c, pid_t pid, int64_t now_ns)
         c->swept_ns = now_ns;
 }
 
-static const struct lbw_local_claim *find(const struct lbw_local_claim *claim, size_t n,
-                                          const char *host)
+/* Where a host is in a list, found by its name; lists are long, and there are many claims. */
+struct directory {
+    uint16_t place[DIRECTORY_SIZE]; /* 1 more than the index; 0: free */
+};
+
+static uint16_t *look_up(struct directory *d, const struct lbw_local_claim *claim, const char *host)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(claim[i].host, host) == 0)
-            return &claim[i];
-    return NULL;
+    uint32_t hash = 2166136261U; /* FNV-1a */
+
+    for (const char *c = host; *c; c++)
+        hash = (hash ^ (uint8_t)*c) * 16777619U;
+    for (hash %= DIRECTORY_SIZE;; hash = (hash + 1) % DIRECTORY_SIZE)
+        if (d->place[hash] == 0 || strcmp(claim[d->place[hash] - 1].host, host) == 0)
+            return &d->place[hash];
 }
 
-static bool is_new_to(const struct lbd_claimant *a, const struct lbw_local_claims *want)
+static void fill_directory(struct directory *d, const struct lbw_local_claim *claim, size_t n)
+{
+    memset(d, 0, sizeof(*d));
+    for (size_t i = 0; i < n; i++)
+        *look_up(d, claim, claim[i].host) = (uint16_t)(i + 1);
+}
+
+static bool is_new_to(const struct lbd_claimant *a, const struct lbw_local_claims *want,
+                      struct directory *wanted)
 {
     if (a->generation <= want->generation)
         return false;
     for (size_t i = 0; i < a->n; i++)
-        if (find(want->claim, want->n, a->claim[i].host))
+        if (*look_up(wanted, want->claim, a->claim[i].host) != 0)
             return true;
     return false;
 }
@@ -97,38 +113,87 @@ static bool holds_cpus(const struct lbd_claimant *a, uid_t uid, uint32_t jobid, 
     return jobid == 0 ? now_ns - a->at_ns < STARTS_NS : a->uid == uid;
 }
 
-static void add(struct lbw_local_claims *sum, const struct lbw_local_claim *claim, double tasks,
-                uint32_t cpus)
+static void add(struct lbw_local_claims *sum, struct directory *d,
+                const struct lbw_local_claim *claim, double tasks, uint32_t cpus)
 {
-    struct lbw_local_claim *s = (void *)find(sum->claim, sum->n, claim->host);
+    uint16_t *place = look_up(d, sum->claim, claim->host);
+    struct lbw_local_claim *s;
 
     if (tasks < LEAST_TASKS && cpus == 0)
         return;
-    if (!s && sum->n == LBW_LOCAL_HOSTS_MAX)
+    if (*place == 0 && sum->n == LBW_LOCAL_HOSTS_MAX)
         return;
-    if (!s) {
+    if (*place == 0) {
         s = &sum->claim[sum->n++];
         memset(s, 0, sizeof(*s));
         memcpy(s->host, claim->host, sizeof(s->host));
+        *place = (uint16_t)sum->n;
     }
+    s = &sum->claim[*place - 1];
     s->tasks = fmin(s->tasks + tasks, LBW_LOCAL_CLAIM_MOST);
     s->cpus = s->cpus + cpus < LBW_LOCAL_CLAIM_MOST ? s->cpus + cpus : LBW_LOCAL_CLAIM_MOST;
 }
 
-static void sum_up(const struct lbd_claims *c, uid_t uid, uint32_t jobid, int64_t half_life_ns,
-                   int64_t now_ns, struct lbw_local_claims *ret)
+/* ret: begins with the hosts that must be there; then those where CPUs are held, and others while there is room. */
+static void sum_up(const struct lbd_claims *c, uid_t uid, int64_t half_life_ns, int64_t now_ns,
+                   struct lbw_local_claims *ret)
 {
-    ret->generation = c->generation;
-    ret->jobid = jobid;
-    ret->n = 0;
-    for (size_t i = 0; i < c->n; i++) {
-        const struct lbd_claimant *a = &c->claimant[i];
-        double young = exp2(-(double)(now_ns - a->at_ns) / (double)half_life_ns);
-        bool held = holds_cpus(a, uid, jobid, now_ns);
+    struct directory d;
 
-        for (size_t k = 0; k < a->n; k++)
-            add(ret, &a->claim[k], a->claim[k].tasks * young, held ? a->claim[k].cpus : 0);
+    fill_directory(&d, ret->claim, ret->n);
+    ret->generation = c->generation;
+    for (int others = 0; others < 2; others++)
+        for (size_t i = 0; i < c->n; i++) {
+            const struct lbd_claimant *a = &c->claimant[i];
+            double young = exp2(-(double)(now_ns - a->at_ns) / (double)half_life_ns);
+            bool held = holds_cpus(a, uid, ret->jobid, now_ns);
+
+            for (size_t k = 0; held != (others == 1) && k < a->n; k++)
+                add(ret, &d, &a->claim[k], a->claim[k].tasks * young, held ? a->claim[k].cpus : 0);
+        }
+}
+
+static void begin_sum(struct lbw_local_claims *sum, const char *host)
+{
+    struct lbw_local_claim *s = &sum->claim[sum->n++];
+
+    memset(s, 0, sizeof(*s));
+    memcpy(s->host, host, sizeof(s->host));
+}
+
+/* The hosts of want first. */
+static void tell_others(const struct lbd_claims *c, uid_t uid, const struct lbw_local_claims *want,
+                        int64_t half_life_ns, int64_t now_ns, struct lbw_local_claims *ret)
+{
+    size_t n = 0;
+
+    ret->jobid = want->jobid;
+    ret->n = 0;
+    for (size_t i = 0; i < want->n; i++)
+        begin_sum(ret, want->claim[i].host);
+    sum_up(c, uid, half_life_ns, now_ns, ret);
+    for (size_t i = 0; i < ret->n; i++)
+        if (ret->claim[i].tasks > 0 || ret->claim[i].cpus > 0)
+            ret->claim[n++] = ret->claim[i];
+    ret->n = n;
+}
+
+void lbd_claims_look(struct lbd_claims *c, uid_t uid, int64_t half_life_ns, int64_t now_ns,
+                     struct lbw_local_idle *idle)
+{
+    struct lbw_local_claims *sum = &c->sum;
+
+    sweep(c, 0, now_ns);
+    sum->jobid = 0;
+    sum->n = 0;
+    for (size_t i = 0; i < idle->n; i++)
+        begin_sum(sum, idle->host[i].host);
+    sum_up(c, uid, half_life_ns, now_ns, sum);
+    for (size_t i = 0; i < idle->n; i++) {
+        idle->host[i].claimed = sum->claim[i].tasks;
+        idle->host[i].held_cpus = sum->claim[i].cpus;
     }
+    idle->generation = sum->generation;
 }
 
 /* A place for one more, of a user of this host or (far) of another host. */
@@ -175,13 +240,15 @@ int lbd_claims_take(struct lbd_claims *c, uid_t uid, pid_t pid, const struct lbw
                     int64_t half_life_ns, int64_t now_ns, struct lbw_local_claims *ret)
 {
     uint64_t started = lbd_steps_started(pid);
+    struct directory wanted;
     struct lbd_claimant *a;
     int rc;
 
     sweep(c, pid, now_ns);
+    fill_directory(&wanted, want->claim, want->n);
     for (size_t i = 0; i < c->n; i++)
-        if (is_new_to(&c->claimant[i], want)) {
-            sum_up(c, uid, want->jobid, half_life_ns, now_ns, ret);
+        if (is_new_to(&c->claimant[i], want, &wanted)) {
+            tell_others(c, uid, want, half_life_ns, now_ns, ret);
             return 1;
         }
     if (want->n == 0 || started == 0) /* it has ended already, or its end could not be seen */

@@ -23,6 +23,7 @@ struct lbd_claims {
     size_t n, size;
     uint64_t generation;
     int64_t swept_ns;
+    struct lbw_local_claims sum; /* large: of a question that is being answered */
     /*
      * What is claimed here, to be told elsewhere: want, or NULL when it has ended, under the number generation.  Returns whether it
      * was told: only then its end is.  NULL: nothing is told.
@@ -35,13 +36,17 @@ void lbd_claims_fini(struct lbd_claims *c); /* NULL is fine */
 
 /*
  * Take what the process claims; what it claimed before is forgotten.
- * Returns 0; 1 when one of the hosts was claimed by another after want->generation: then *ret has what is claimed there and
- * elsewhere, as it counts for a step of want->jobid of that user, and nothing was taken; -ENOSPC (too many) or -ENOMEM.
+ * Returns 0; 1 when one of the hosts was claimed by another after want->generation: then *ret has what is claimed there and, while there
+ * is room, elsewhere, what counts most first, as it counts for a step of want->jobid of that user, and nothing was taken; -ENOSPC (too many) or -ENOMEM.
  * half_life_ns > 0.
  */
 int lbd_claims_take(struct lbd_claims *c, uid_t uid, pid_t pid, const struct lbw_local_claims *want,
                     int64_t half_life_ns, int64_t now_ns, struct lbw_local_claims *ret)
     __attribute__((warn_unused_result));
+
+/* What is claimed on these idle hosts, for a new job of that user: sets claimed, held_cpus and generation. */
+void lbd_claims_look(struct lbd_claims *c, uid_t uid, int64_t half_life_ns, int64_t now_ns,
+                     struct lbw_local_idle *idle);
 
 /* What sruns of another host claim; without any host: the claim has ended. */
 void lbd_claims_hear(struct lbd_claims *c, const struct lbw_node_claims *far, int64_t now_ns);

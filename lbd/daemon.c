@@ -20,6 +20,7 @@
 #include "lbd/retention.h"
 #include "lbd/rules.h"
 #include "lbd/serve.h"
+#include "lbd/vacant.h"
 
 #define TIDY_MS 5000
 
@@ -37,6 +38,7 @@ struct lbd {
     struct lbd_ranking ranking;
     struct lbd_local_server *server;
     struct lbd_spread *spread;
+    struct lbd_vacant *vacant;
     struct lbd_serve *serve; /* NULL: nothing is served */
     uint32_t
         self; /* this host's number at the controller in this process; UINT32_MAX: not joined */
@@ -265,6 +267,7 @@ static void stop(struct lbd *d)
     if (d->weights)
         lbd_weights_stop(d->weights);
     lbd_slurmnodes_stop(d->slurm);
+    lbd_vacant_stop(d->vacant);
 }
 
 static void on_read_again(void *data, struct lbx_policyconf *conf)
@@ -334,6 +337,14 @@ static void on_slurm_list(void *data)
         lbd_hosts_slurm(lbd_controller_hosts(d->controller), d->slurm);
 }
 
+static void on_vacant(void *data)
+{
+    struct lbd *d = data;
+
+    if (!d->stopping && d->server)
+        lbd_local_server_vacant(d->server);
+}
+
 static int start_roles(struct lbd *d, struct lbx_error *err)
 {
     const struct lbd_options *o = d->options;
@@ -387,6 +398,9 @@ static int start(struct lbd *d, struct lbx_error *err)
         rc = start_roles(d, err);
     if (rc == 0)
         rc = lbd_spread_create(&d->loop, o->host, d->uplink, d->controller, &d->spread);
+    if (rc == 0)
+        rc = lbd_vacant_create(&d->loop, o->slurm, on_vacant, d, &d->vacant);
+    sources.vacant = d->vacant;
     sources.node = d->node;
     sources.spread = d->spread;
     if (rc == 0)
@@ -432,6 +446,7 @@ int lbd_daemon_run(const struct lbd_options *options, struct lbx_error *err)
     lbd_controller_destroy(d.controller);
     lbd_weights_destroy(d.weights);
     lbd_slurmnodes_destroy(d.slurm);
+    lbd_vacant_destroy(d.vacant);
     lbd_jobs_destroy(d.jobs);
     lbd_serve_destroy(d.serve);
     lbd_decisions_destroy(d.decisions);

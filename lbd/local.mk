@@ -14,7 +14,7 @@ liblbd_la_SOURCES = \
 	lbd/jitter.c lbd/jitter.h \
 	lbd/jobs.c lbd/jobs.h lbd/jobs_impl.h lbd/jobs_show.c \
 	lbd/listener.c lbd/listener.h \
-	lbd/local_server.c lbd/local_server.h \
+	lbd/local_answer.c lbd/local_idle.c lbd/local_server.c lbd/local_server.h lbd/local_server_impl.h \
 	lbd/notify.c lbd/notify.h \
 	lbd/options.c lbd/options.h \
 	lbd/present.c lbd/present.h \
@@ -26,6 +26,7 @@ liblbd_la_SOURCES = \
 	lbd/steer.c lbd/steer.h \
 	lbd/serve.c lbd/serve.h \
 	lbd/targets.c lbd/targets.h \
+	lbd/vacant.c lbd/vacant.h \
 	lbd/view.h \
 	lbd/munge.c lbd/munge.h \
 	lbd/controller/ask.c \

@@ -11,6 +11,7 @@
 #include "lbd/node/node.h"
 #include "lbd/ranking.h"
 #include "lbd/spread.h"
+#include "lbd/vacant.h"
 
 struct lbd_peer {
     uid_t uid;
@@ -23,6 +24,7 @@ struct lbd_local_sources {
     struct lbd_node *node; /* NULL without the role */
     const struct lbd_ranking *ranking;
     struct lbd_spread *spread; /* NULL: no claims are taken */
+    struct lbd_vacant *vacant; /* NULL: Slurm's idle hosts are not known */
     /* Whether the uid may give commands (root and our own may always). */
     bool (*may_command)(void *data, uid_t uid);
     /*
@@ -72,6 +74,9 @@ void lbd_local_server_destroy(struct lbd_local_server *s); /* NULL is fine */
 /* The answer to a command that took longer: json, or NULL and err's text.  Nothing happens when the client is gone. */
 void lbd_local_server_answer(struct lbd_local_server *s, uint64_t request, const char *json,
                              const struct lbx_error *err);
+
+/* The sources' vacant has an answer of Slurm's. */
+void lbd_local_server_vacant(struct lbd_local_server *s);
 
 void lbd_local_server_stats(const struct lbd_local_server *s, struct lbd_local_stats *ret);
 

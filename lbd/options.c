@@ -27,7 +27,7 @@ static const char usage[] =
     "  --web-config=FILE          TLS and users of /metrics, as web.yml of Prometheus' exporters\n"
     "  --print-sd                 print where the lbds are, for Prometheus' file discovery, and "
     "end\n"
-    "  --slurm=PROGRAM            what the controller speaks to Slurm by (default: "
+    "  --slurm=PROGRAM            what it speaks to Slurm by (default: "
     "" LB_LIBEXECDIR "/lb-slurm)\n"
     "  --debug                    log more\n"
     "  --foreground               accepted; lbd never goes to the background\n"

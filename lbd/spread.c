@@ -130,6 +130,12 @@ int lbd_spread_take(struct lbd_spread *s, uid_t uid, pid_t pid, const struct lbw
     return rc;
 }
 
+void lbd_spread_look(struct lbd_spread *s, uid_t uid, int64_t half_life_ns,
+                     struct lbw_local_idle *idle)
+{
+    lbd_claims_look(&s->claims, uid, half_life_ns, lbx_clock_mono_ns(), idle);
+}
+
 void lbd_spread_count(const struct lbd_spread *s, size_t *ret_here, size_t *ret_far)
 {
     lbd_claims_count(&s->claims, ret_here, ret_far);

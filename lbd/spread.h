@@ -26,6 +26,10 @@ int lbd_spread_take(struct lbd_spread *s, uid_t uid, pid_t pid, const struct lbw
                     int64_t half_life_ns, struct lbw_local_claims *ret)
     __attribute__((warn_unused_result));
 
+/* As lbd_claims_look, for a job that is to come. */
+void lbd_spread_look(struct lbd_spread *s, uid_t uid, int64_t half_life_ns,
+                     struct lbw_local_idle *idle);
+
 /* As lbd_claims_count. */
 void lbd_spread_count(const struct lbd_spread *s, size_t *ret_here, size_t *ret_far);
 

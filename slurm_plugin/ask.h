@@ -33,11 +33,23 @@ const struct lbw_local_hosts *lbs_ask_hosts(struct lbs_lbd *lbd, const char *nam
                                             int64_t deadline_ns);
 
 /*
+ * The idle hosts of a partition (NULL: the default one), which lbd asks of Slurm: asked in two halves, since that takes longer than
+ * what is asked of lbd alone.  wait_ns: so long lbd may wait for Slurm.  begin returns a descriptor, or -1; end takes it and closes it,
+ * and its answer is borrowed as above.
+ */
+int lbs_ask_idle_begin(struct lbs_lbd *lbd, const char *partition, int64_t wait_ns,
+                       int64_t deadline_ns);
+const struct lbw_local_idle *lbs_ask_idle_end(struct lbs_lbd *lbd, int fd, int64_t deadline_ns);
+
+/*
  * Tell where tasks are going.  Returns 0 when that is noted; 1 when others claimed one of the hosts since claims->generation:
  * then *claims is what they have; -ENODATA: no answer, nothing is noted.
  */
 int lbs_ask_claim(struct lbs_lbd *lbd, int64_t deadline_ns, struct lbw_local_claims *claims)
     __attribute__((warn_unused_result));
+
+/* The same without waiting for an answer, for who has no time left. */
+void lbs_tell_claim(const struct lbs_lbd *lbd, const struct lbw_local_claims *claims);
 
 /* Tasks begin or end; waits for nobody. */
 void lbs_tell_notice(const struct lbs_lbd *lbd, const struct lbw_local_notice *notice);

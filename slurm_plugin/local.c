@@ -113,48 +113,50 @@ static void tell_layout(const char *why_not)
         slurm_spank_log("lb: Slurm lays out the tasks: %s", why_not);
 }
 
-static void place(const struct lbs_command *c, const struct lbs_choice *choice,
-                  struct lbs_idle *idle, int64_t deadline_ns)
+static void place(struct lbs_place *p, const struct lbs_choice *choice)
 {
-    const char *jobid = getenv("SLURM_JOB_ID");
-    struct lbs_place p = {.command = c,
-                          .choose_hosts = choice->params.hosts,
-                          .job_hosts = jobid ? getenv("SLURM_JOB_NODELIST") : NULL,
-                          .job_cpus = getenv("SLURM_JOB_CPUS_PER_NODE"),
-                          .jobid = jobid ? (uint32_t)strtoul(jobid, NULL, 10) : 0,
-                          .idle = idle,
-                          .deadline_ns = deadline_ns};
+    bool in_job = getenv("SLURM_JOB_ID") != NULL;
     const char *why = "SLURM_JOB_NODELIST is missing";
     enum lbw_placement what = LBW_PLACE_NOT_UNDERSTOOD;
     size_t n = 0;
 
-    if (p.job_hosts || !jobid)
-        n = lbs_place(&p, &lbs_plugin.lbd, slot, &what, &why);
+    p->choose_hosts = choice->params.hosts; /* the site's rule may have it too */
+    if (p->job_hosts || !in_job)
+        n = lbs_place(p, &lbs_plugin.lbd, slot, &what, &why);
     if (n > 0) {
         why = "no host file could be made";
         use_layout(n);
     }
-    if (c->verbose)
+    if (p->command->verbose)
         tell_layout(why);
     (void)setenv(LBS_PLACEMENT, lbw_placement_name(what), 1);
 }
 
-/* What the site has decided, and then where the tasks go. */
-static void decide(struct lbs_command *c, struct lbs_choice *choice, struct lbs_idle *idle,
-                   int64_t deadline_ns)
+/* How long lbd is waited for when the site's decision is asked for. */
+static int64_t rule_deadline_ns(const struct lbs_choice *choice, bool waits_for_idle)
 {
-    int64_t rule_ns = lbx_clock_mono_ns() + LBS_SRUN_NS(lbs_plugin.config.deadline_ns);
+    int64_t most_ns = LBS_SRUN_NS(lbs_plugin.config.deadline_ns);
+
+    if (waits_for_idle) /* no other step is to lose so much, and without lbd it has nothing */
+        most_ns = LBS_STEPD_NS(lbs_plugin.config.deadline_ns);
+    else if (choice->wish == LBS_UNSET && most_ns > LBS_UNASKED_NS)
+        most_ns = LBS_UNASKED_NS;
+    return lbx_clock_mono_ns() + most_ns;
+}
+
+/* What the site has decided, and then where the tasks go. */
+static void decide(struct lbs_place *p, struct lbs_choice *choice)
+{
+    const struct lbs_command *c = p->command;
     const char *partition = getenv("SLURM_JOB_PARTITION");
     struct lbx_error err;
 
-    if (choice->wish == LBS_UNSET && rule_ns > lbx_clock_mono_ns() + LBS_UNASKED_NS)
-        rule_ns = lbx_clock_mono_ns() + LBS_UNASKED_NS;
     if (!getenv("SLURM_JOB_ID") || !partition)
         partition = c->partition;
-    lbs_plugin.lbd.socket = lbs_plugin.config.socket;
-    lbs_plugin.has_rule = lbs_ask_rule(&lbs_plugin.lbd, partition,
-                                       c->account ? c->account : getenv("SLURM_JOB_ACCOUNT"),
-                                       rule_ns, &lbs_plugin.rule) == 0;
+    lbs_plugin.has_rule =
+        lbs_ask_rule(&lbs_plugin.lbd, partition,
+                     c->account ? c->account : getenv("SLURM_JOB_ACCOUNT"),
+                     rule_deadline_ns(choice, *p->idle >= 0), &lbs_plugin.rule) == 0;
     if (!lbs_plugin.has_rule) { /* without an lbd there is no ranking either */
         if (choice->wish == LBS_ON && !c->conflict &&
             (choice->params.hosts || getenv("SLURM_JOB_ID")))
@@ -168,15 +170,21 @@ static void decide(struct lbs_command *c, struct lbs_choice *choice, struct lbs_
     if (!lbs_plugin.rule.place || lbs_rules_apply(&lbs_plugin.rule, choice, &err) < 0 ||
         choice->wish != LBS_ON)
         return;
-    place(c, choice, idle, deadline_ns);
+    place(p, choice);
 }
 
 void lbs_local_init(void)
 {
-    int64_t deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns;
-    struct lbs_idle idle = LBS_IDLE_NONE;
+    const char *jobid = getenv("SLURM_JOB_ID");
     struct lbs_command c;
     struct lbs_choice choice;
+    int idle = -1;
+    struct lbs_place p = {.command = &c,
+                          .job_hosts = jobid ? getenv("SLURM_JOB_NODELIST") : NULL,
+                          .job_cpus = getenv("SLURM_JOB_CPUS_PER_NODE"),
+                          .jobid = jobid ? (uint32_t)strtoul(jobid, NULL, 10) : 0,
+                          .idle = &idle,
+                          .deadline_ns = lbx_clock_mono_ns() + lbs_plugin.config.deadline_ns};
 
     (void)unsetenv(LBS_PLACED); /* an outer step's */
     (void)unsetenv(LBS_PLACEMENT);
@@ -186,12 +194,13 @@ void lbs_local_init(void)
     choice = asked(&c);
     if (choice.wish == LBS_OFF)
         return;
-    /* slurmctld takes longer to answer than lbd: it is asked first, where its answer will hardly be in vain */
-    if (choice.wish == LBS_ON && choice.params.hosts && !getenv("SLURM_JOB_ID") && !c.conflict &&
-        !c.fresh_conflict)
-        lbs_idle_ask(&idle, c.partition);
-    decide(&c, &choice, &idle, deadline_ns);
-    lbs_idle_end(&idle);
+    lbs_plugin.lbd.socket = lbs_plugin.config.socket;
+    p.choose_hosts = choice.wish == LBS_ON && choice.params.hosts;
+    if (!jobid)
+        idle = lbs_place_begin(&p, &lbs_plugin.lbd);
+    decide(&p, &choice);
+    if (idle >= 0)
+        close(idle);
 }
 
 void lbs_local_post_opt(void)

@@ -8,7 +8,6 @@ libplugin_la_SOURCES = \
 	slurm_plugin/child.c slurm_plugin/child.h \
 	slurm_plugin/command.c slurm_plugin/command.h \
 	slurm_plugin/config.c slurm_plugin/config.h \
-	slurm_plugin/idle.c slurm_plugin/idle.h \
 	slurm_plugin/layout.c slurm_plugin/layout.h \
 	slurm_plugin/local.c \
 	slurm_plugin/options.c slurm_plugin/options.h \

@@ -8,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
+
 #define GAIN 1.05        /* of the slowest task: less is within the noise of what was measured */
 #define WORK_MAX 4000000 /* steps of the layout: some ms */
-#define CLAIM_TRIES 16   /* of a burst the last ones find that many others before them */
+#define LEAST_WAIT_NS (10 * LBX_NS_PER_MS)
+#define FRESH_NS (20 * LBX_NS_PER_MS)
+#define CLAIM_TRIES 16 /* of a burst the last ones find that many others before them */
 
 static struct lbw_local_claims claims;
-static char names[LBW_LOCAL_TEXT_MAX],
-    idle_text[2 * LBW_LOCAL_TEXT_MAX]; /* too large for a stack */
+static char names[LBW_LOCAL_TEXT_MAX]; /* too large for a stack */
 
 unsigned lbs_place_cpus(const char *text, size_t n)
 {
@@ -158,10 +161,22 @@ static void regard_claims(const struct lbs_place *p, struct lbs_slot *slot, size
     }
 }
 
+/* Whether nobody else was on the way to the idle hosts some ms ago: then nobody will be met there. */
+static bool is_alone(const struct lbs_place *p, const struct lbs_slot *slot, size_t n)
+{
+    if (p->job_hosts)
+        return false; /* lbd has not told */
+    for (size_t i = 0; i < n; i++)
+        if (slot[i].claimed > 0 || slot[i].most < slot[i].room)
+            return false;
+    return true;
+}
+
 /*
  * Lay out, and tell lbd; where others have claimed the same hosts meanwhile do it again beside theirs.
  * want     so many hosts; 0: as many as it turns out
  * plain    hosts that Slurm would use: only what is better than its layout is taken; 0: anything
+ * claims.generation  of the newest claim that slot regards
  */
 static size_t lay_out(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs_slot *slot,
                       size_t n, uint32_t want, size_t plain, enum lbw_placement *ret_what,
@@ -170,7 +185,6 @@ static size_t lay_out(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs
     uint32_t ntasks = p->command->ntasks;
     int rc;
 
-    claims.generation = 0;
     for (int i = 0;; i++) {
         if (lbs_layout(slot, n, ntasks, want) < 0)
             return leave(LBW_PLACE_NO_ROOM, "the tasks do not fit", ret_what, ret_why);
@@ -183,6 +197,11 @@ static size_t lay_out(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs
         rc = lbs_ask_claim(lbd, p->deadline_ns, &claims);
         if (rc == 0)
             return n;
+        if (rc < 0 && lbd->why == LBW_PLACE_DEADLINE && is_alone(p, slot, n)) {
+            claims.generation = LBW_LOCAL_CLAIM_ANYHOW;
+            lbs_tell_claim(lbd, &claims);
+            return n;
+        }
         if (rc < 0) /* what nobody knows of may meet others there, and wait */
             return leave(lbd->why, "lbd took no note of it in time", ret_what, ret_why);
         regard_claims(p, slot, n);
@@ -218,70 +237,97 @@ static size_t lay_out_in_job(const struct lbs_place *p, struct lbs_lbd *lbd, str
     if (rate(hosts, slot, n) != n)
         return leave(LBW_PLACE_UNKNOWN_HOSTS, "lbd does not know all hosts of the job", ret_what,
                      ret_why);
+    claims.generation = 0;
     return lay_out(p, lbd, slot, n, want, plain, ret_what, ret_why);
 }
 
-/* Names of the idle hosts into names; false when there are too many. */
-static bool name_idle(void)
-{
-    size_t used = 0;
-
-    for (const char *line = idle_text; *line; line += strcspn(line, "\n") + 1) {
-        char host[LBS_HOST_MAX];
-
-        if (sscanf(line, "%63s", host) == 1 && !add_name(&used, host))
-            return false;
-        if (line[strcspn(line, "\n")] == '\0')
-            break;
-    }
-    return used > 0;
-}
-
-/* In Slurm's own order, those that lbd knows. */
-static size_t idle_slots(const struct lbs_command *c, const struct lbw_local_hosts *hosts,
+static size_t idle_slots(const struct lbs_place *p, const struct lbw_local_idle *idle,
                          struct lbs_slot *slot)
 {
     size_t n = 0;
 
-    for (const char *line = idle_text; *line && n < LBS_SLOTS_MAX;
-         line += strcspn(line, "\n") + 1) {
-        char host[LBS_HOST_MAX];
-        unsigned cpus;
+    for (size_t i = 0; i < idle->n; i++) {
+        const struct lbw_local_idle_host *h = &idle->host[i];
 
-        if (sscanf(line, "%63s %u", host, &cpus) == 2 && find_host(hosts, host) &&
-            set_slot(&slot[n], host, cpus, c))
-            n++;
-        if (line[strcspn(line, "\n")] == '\0')
-            break;
+        if (!set_slot(&slot[n], h->host, h->cpus, p->command))
+            continue;
+        slot[n].core_speed = h->core_speed;
+        slot[n].capacity = h->capacity;
+        slot[n].claimed = h->claimed;
+        slot[n].most = room_beside(p, slot[n].room, h->held_cpus);
+        n++;
     }
-    return rate(hosts, slot, n);
+    return n;
+}
+
+/* wait_ns: so long lbd may wait for Slurm. */
+static int ask_idle(const struct lbs_place *p, struct lbs_lbd *lbd, int64_t wait_ns)
+{
+    return lbs_ask_idle_begin(lbd, p->command->partition, wait_ns > 0 ? wait_ns : 0,
+                              p->deadline_ns);
+}
+
+int lbs_place_begin(const struct lbs_place *p, struct lbs_lbd *lbd)
+{
+    if (p->job_hosts || !p->choose_hosts || p->command->conflict || p->command->fresh_conflict)
+        return -1;
+    return ask_idle(p, lbd, (p->deadline_ns - lbx_clock_mono_ns()) / 2);
+}
+
+/* Whether the tasks fit on what is known to be idle. */
+static bool fits(const struct lbs_place *p, struct lbs_slot *slot, size_t n)
+{
+    uint32_t want = p->command->nodes_by_option ? p->command->nodes : 0;
+
+    return n > 0 && (uint64_t)n * p->command->ntasks <= WORK_MAX &&
+           lbs_layout(slot, n, p->command->ntasks, want) == 0;
+}
+
+/*
+ * The idle hosts as slots; where Slurm was slow, and what was known before is not enough, once more: hosts may have become idle.
+ * Returns their number, 0 with lbd->why.
+ */
+static size_t find_idle(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs_slot *slot)
+{
+    const struct lbw_local_idle *idle;
+    int fd = *p->idle;
+    size_t n = 0;
+
+    *p->idle = -1;
+    if (fd < 0)
+        fd = lbs_place_begin(p, lbd);
+    for (int i = 0; fd >= 0; i++) {
+        int64_t left_ns;
+
+        idle = lbs_ask_idle_end(lbd, fd, p->deadline_ns);
+        if (idle) {
+            claims.generation = idle->generation;
+            n = idle_slots(p, idle, slot);
+            lbd->why = LBW_PLACE_NO_IDLE_HOSTS;
+        }
+        left_ns = p->deadline_ns - lbx_clock_mono_ns();
+        if (i > 0 || left_ns < LEAST_WAIT_NS || fits(p, slot, n) ||
+            (idle ? idle->age_ns < FRESH_NS : lbd->why != LBW_PLACE_NO_IDLE_HOSTS))
+            break;
+        fd = ask_idle(p, lbd, left_ns - LEAST_WAIT_NS / 2);
+    }
+    return n;
 }
 
 static size_t lay_out_new(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs_slot *slot,
                           enum lbw_placement *ret_what, const char **ret_why)
 {
     const struct lbs_command *c = p->command;
-    const struct lbw_local_hosts *hosts;
     size_t n;
-    int rc;
 
     if (c->fresh_conflict)
         return leave(LBW_PLACE_NOT_ASKED, c->fresh_conflict, ret_what, ret_why);
-    if (p->idle->nodes.pid < 0)
-        lbs_idle_ask(p->idle, c->partition);
-    rc = lbs_idle_hosts(p->idle, p->deadline_ns, idle_text, sizeof(idle_text));
-    if (rc < 0 || !name_idle())
-        return leave(LBW_PLACE_NO_IDLE_HOSTS,
-                     rc == -ETIMEDOUT ? "slurmctld does not answer in time"
-                                      : "slurmctld names no idle hosts",
-                     ret_what, ret_why);
-    hosts = lbs_ask_hosts(lbd, names, p->deadline_ns);
-    if (!hosts)
-        return leave(lbd->why, "lbd gives no ranking", ret_what, ret_why);
-    n = idle_slots(c, hosts, slot);
+    n = find_idle(p, lbd, slot);
     if (n == 0)
-        return leave(LBW_PLACE_UNKNOWN_HOSTS, "lbd knows none of the idle hosts", ret_what,
-                     ret_why);
+        return leave(lbd->why,
+                     lbd->why == LBW_PLACE_NO_IDLE_HOSTS ? "no idle host is known in time"
+                                                         : "lbd names no idle hosts",
+                     ret_what, ret_why);
     if ((uint64_t)n * c->ntasks > WORK_MAX)
         return leave(LBW_PLACE_TOO_LARGE, "the step is too large", ret_what, ret_why);
     return lay_out(p, lbd, slot, n, c->nodes_by_option ? c->nodes : 0, 0, ret_what, ret_why);

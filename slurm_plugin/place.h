@@ -8,7 +8,6 @@
 
 #include "slurm_plugin/ask.h"
 #include "slurm_plugin/command.h"
-#include "slurm_plugin/idle.h"
 #include "slurm_plugin/layout.h"
 
 #define LBS_SLOTS_MAX LBW_LOCAL_HOSTS_MAX
@@ -19,9 +18,15 @@ struct lbs_place {
     const char *job_hosts; /* SLURM_JOB_NODELIST; NULL: the job has none yet */
     const char *job_cpus;  /* SLURM_JOB_CPUS_PER_NODE; NULL: not known */
     uint32_t jobid;        /* 0: the job has none yet */
-    struct lbs_idle *idle; /* asked already, or asked where it is needed; the caller ends it */
+    int *idle; /* the question for idle hosts, see lbs_place_begin; -1 once its answer is taken */
     int64_t deadline_ns;
 };
+
+/*
+ * Ask for idle hosts where lbs_place will hardly do without, before anything else is asked: it takes the longest.  Returns a
+ * descriptor to be closed, or -1.
+ */
+int lbs_place_begin(const struct lbs_place *p, struct lbs_lbd *lbd);
 
 /*
  * slot[out]    [LBS_SLOTS_MAX], in the order in which ranks should go

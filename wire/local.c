@@ -27,6 +27,12 @@ static void put_scope(struct lbw_writer *w, const struct lbw_local_scope *scope)
     lbw_write_str(w, scope->account);
 }
 
+static void put_idle_question(struct lbw_writer *w, const struct lbw_local_idle_question *question)
+{
+    lbw_write_str(w, question->partition);
+    lbw_write_i64(w, question->wait_ns);
+}
+
 static void put_rule(struct lbw_writer *w, const struct lbw_local_rule *rule)
 {
     lbw_write_u64(w, rule->opt_out);
@@ -64,7 +70,10 @@ static size_t count_fields(uint32_t type)
         return 2; /* and those of the list */
     case LBW_L_CLAIM:
     case LBW_L_CLAIMS:
+    case LBW_L_IDLE_HOSTS:
         return 5; /* likewise */
+    case LBW_L_IDLE:
+        return 4;
     }
     return 0;
 }
@@ -109,6 +118,11 @@ static int check_message(const struct lbw_local_msg *msg)
     case LBW_L_CLAIM:
     case LBW_L_CLAIMS:
         return lbw_claims_valid(&msg->u.claims) ? 0 : -EINVAL;
+    case LBW_L_IDLE:
+        return ENDED(msg->u.idle_question.partition) && msg->u.idle_question.wait_ns >= 0 ? 0
+                                                                                          : -EINVAL;
+    case LBW_L_IDLE_HOSTS:
+        return lbw_idle_valid(&msg->u.idle) ? 0 : -EINVAL;
     }
     return -EINVAL;
 }
@@ -125,11 +139,17 @@ int lbw_local_encode(const struct lbw_local_msg *msg, struct lbx_buf *out)
         nfields += lbw_hosts_fields(&msg->u.hosts);
     else if (is_claims(msg->type))
         nfields += lbw_claims_fields(&msg->u.claims);
+    else if (msg->type == LBW_L_IDLE_HOSTS)
+        nfields += lbw_idle_fields(&msg->u.idle);
     lbw_write_begin(&w, out, nfields, LBW_LOCAL_VERSION, msg->type);
     if (msg->type == LBW_L_HOSTS)
         lbw_hosts_write(&w, &msg->u.hosts);
     else if (is_claims(msg->type))
         lbw_claims_write(&w, &msg->u.claims);
+    else if (msg->type == LBW_L_IDLE_HOSTS)
+        lbw_idle_write(&w, &msg->u.idle);
+    else if (msg->type == LBW_L_IDLE)
+        put_idle_question(&w, &msg->u.idle_question);
     else if (msg->type == LBW_L_NOTICE)
         put_notice(&w, &msg->u.notice);
     else if (msg->type == LBW_L_SCOPE)
@@ -172,7 +192,13 @@ int lbw_local_decode(const uint8_t *body, size_t n, struct lbw_local_msg *ret_ms
         lbw_hosts_read(&r, &ret_msg->u.hosts);
     else if (is_claims(ret_msg->type))
         lbw_claims_read(&r, &ret_msg->u.claims);
-    else if (ret_msg->type == LBW_L_NOTICE)
+    else if (ret_msg->type == LBW_L_IDLE_HOSTS)
+        lbw_idle_read(&r, &ret_msg->u.idle);
+    else if (ret_msg->type == LBW_L_IDLE) {
+        lbw_read_str(&r, ret_msg->u.idle_question.partition,
+                     sizeof(ret_msg->u.idle_question.partition));
+        ret_msg->u.idle_question.wait_ns = lbw_read_i64(&r, 0, INT64_MAX);
+    } else if (ret_msg->type == LBW_L_NOTICE)
         get_notice(&r, &ret_msg->u.notice);
     else if (ret_msg->type == LBW_L_SCOPE) {
         lbw_read_str(&r, ret_msg->u.scope.partition, sizeof(ret_msg->u.scope.partition));
@@ -220,25 +246,28 @@ int lbw_local_tell(const char *path, const struct lbw_local_msg *request)
     return rc;
 }
 
-/* Send all of out, then read until one frame has come. */
-static int exchange(int fd, struct lbx_channel *c, struct lbx_buf *out, struct lbx_buf *in,
-                    int64_t deadline_ns, struct lbw_local_msg *ret_answer)
+static int send_all(int fd, struct lbx_buf *out, int64_t deadline_ns)
+{
+    for (;;) {
+        int rc = lbx_sock_flush(fd, out);
+
+        if (rc < 0 || lbx_buf_len(out) == 0)
+            return rc;
+        rc = lbx_sock_wait(fd, POLLOUT, deadline_ns);
+        if (rc < 0)
+            return rc;
+    }
+}
+
+/* Read until one frame has come. */
+static int receive(int fd, struct lbx_channel *c, struct lbx_buf *in, int64_t deadline_ns,
+                   struct lbw_local_msg *ret_answer)
 {
     const uint8_t *body;
     ssize_t got;
     size_t n;
     int rc;
 
-    for (;;) {
-        rc = lbx_sock_flush(fd, out);
-        if (rc < 0)
-            return rc;
-        if (lbx_buf_len(out) == 0)
-            break;
-        rc = lbx_sock_wait(fd, POLLOUT, deadline_ns);
-        if (rc < 0)
-            return rc;
-    }
     for (;;) {
         rc = lbx_frame_next(c, in, &body, &n);
         if (rc < 0)
@@ -256,26 +285,44 @@ static int exchange(int fd, struct lbx_channel *c, struct lbx_buf *out, struct l
     }
 }
 
-int lbw_local_ask(const char *path, const struct lbw_local_msg *request, int64_t deadline_ns,
-                  struct lbw_local_msg *ret_answer)
+int lbw_local_begin(const char *path, const struct lbw_local_msg *request, int64_t deadline_ns)
 {
     struct lbx_channel c;
-    struct lbx_buf in, out;
+    struct lbx_buf out;
     int fd, rc;
 
     lbx_channel_init_plain(&c);
-    lbx_buf_init(&in, LBX_FRAME_CAP + LBX_FRAME_OVERHEAD);
     lbx_buf_init(&out, LBX_FRAME_CAP + LBX_FRAME_OVERHEAD);
     rc = frame_request(request, &c, &out);
     if (rc == 0) {
         fd = lbx_sock_connect_unix(path, deadline_ns);
-        rc = fd;
-        if (fd >= 0) {
-            rc = exchange(fd, &c, &out, &in, deadline_ns, ret_answer);
+        rc = fd < 0 ? fd : send_all(fd, &out, deadline_ns);
+        if (fd >= 0 && rc < 0)
             close(fd);
-        }
+        rc = rc < 0 ? rc : fd;
     }
-    lbx_buf_fini(&in);
     lbx_buf_fini(&out);
     return rc;
+}
+
+int lbw_local_end(int fd, int64_t deadline_ns, struct lbw_local_msg *ret_answer)
+{
+    struct lbx_channel c;
+    struct lbx_buf in;
+    int rc;
+
+    lbx_channel_init_plain(&c);
+    lbx_buf_init(&in, LBX_FRAME_CAP + LBX_FRAME_OVERHEAD);
+    rc = receive(fd, &c, &in, deadline_ns, ret_answer);
+    lbx_buf_fini(&in);
+    close(fd);
+    return rc;
+}
+
+int lbw_local_ask(const char *path, const struct lbw_local_msg *request, int64_t deadline_ns,
+                  struct lbw_local_msg *ret_answer)
+{
+    int fd = lbw_local_begin(path, request, deadline_ns);
+
+    return fd < 0 ? fd : lbw_local_end(fd, deadline_ns, ret_answer);
 }

@@ -15,6 +15,7 @@
 #include "common/error.h"
 #include "wire/claims.h"
 #include "wire/hosts.h"
+#include "wire/idle.h"
 
 #define LBW_LOCAL_VERSION 1
 #define LBW_LOCAL_NAME_MAX 64     /* of a partition or an account, with the NUL */
@@ -35,6 +36,7 @@ enum lbw_local_type {
     LBW_L_SCOPE,    /* what has the site decided for one? -> LBW_L_RULE */
     LBW_L_PLACE,    /* rank these hosts, best first       -> LBW_L_HOSTS or LBW_L_ERROR */
     LBW_L_CLAIM,    /* these tasks are going there  -> LBW_L_OK, LBW_L_CLAIMS or LBW_L_ERROR */
+    LBW_L_IDLE,     /* which hosts can a new job have?    -> LBW_L_IDLE_HOSTS or LBW_L_ERROR */
     LBW_L_DECISIONS = 16, /* what lb-balancer decided (JSON)  -> LBW_L_OK */
     LBW_L_EXPLAIN,        /* "JOBID[.STEP] [FROM]", its user  -> LBW_L_TEXT or LBW_L_ERROR */
     LBW_L_HOSTS = 32,
@@ -43,11 +45,13 @@ enum lbw_local_type {
     LBW_L_ERROR, /* a text for people */
     LBW_L_RULE,
     LBW_L_CLAIMS, /* not taken: this is what others have claimed meanwhile */
+    LBW_L_IDLE_HOSTS,
 };
 
 /* Errors that the plugin tells apart; the others are for people alone. */
 #define LBW_LOCAL_NO_RANKING "no ranking has come yet"
 #define LBW_LOCAL_STALE_RANKING "the ranking is older than 300 s"
+#define LBW_LOCAL_NO_IDLE "Slurm's idle hosts are not known"
 
 struct lbw_local_notice {
     uint32_t begin; /* 1 begins, 0 ended */
@@ -74,6 +78,11 @@ struct lbw_local_rule {
     char allowed[LBW_LOCAL_ALLOWED_MAX];     /* policies behind commas; "": all */
 };
 
+struct lbw_local_idle_question {
+    char partition[LBW_LOCAL_NAME_MAX]; /* "": the default one */
+    int64_t wait_ns; /* >= 0: Slurm is waited for so long, then what was known before has to do */
+};
+
 struct lbw_local_msg {
     enum lbw_local_type type;
     union {
@@ -84,6 +93,8 @@ struct lbw_local_msg {
         struct lbw_local_scope scope;
         struct lbw_local_rule rule;
         struct lbw_local_claims claims;
+        struct lbw_local_idle_question idle_question; /* IDLE */
+        struct lbw_local_idle idle;                   /* IDLE_HOSTS */
     } u;
 };
 
@@ -101,6 +112,15 @@ int lbw_local_decode(const uint8_t *body, size_t n, struct lbw_local_msg *ret_ms
  */
 int lbw_local_ask(const char *path, const struct lbw_local_msg *request, int64_t deadline_ns,
                   struct lbw_local_msg *ret_answer) __attribute__((warn_unused_result));
+
+/*
+ * The same in two halves, for who has something else to do meanwhile.  begin returns a descriptor once the question is sent; end
+ * closes it; who does not want the answer any more closes it itself.
+ */
+int lbw_local_begin(const char *path, const struct lbw_local_msg *request, int64_t deadline_ns)
+    __attribute__((warn_unused_result));
+int lbw_local_end(int fd, int64_t deadline_ns, struct lbw_local_msg *ret_answer)
+    __attribute__((warn_unused_result));
 
 /*
  * Likewise, but wait neither for lbd nor for an answer: what the socket does not take at once is not told.  An lbd that is

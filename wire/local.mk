@@ -6,6 +6,7 @@ libwire_la_SOURCES = \
 	wire/endpoint.c wire/endpoint.h \
 	wire/flat.c wire/flat.h \
 	wire/hosts.c wire/hosts.h \
+	wire/idle.c wire/idle.h \
 	wire/job.c wire/job.h \
 	wire/local.c wire/local.h \
 	wire/node.c wire/node.h \

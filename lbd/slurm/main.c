@@ -6,6 +6,7 @@
  * Lines on standard input, each answered on standard output by lines and a last one, "." or "! reason":
  *   nodes                 -> NAME WEIGHT PARTITION[,PARTITION...]   for each node
  *   states                -> NAME up|drained|down                   likewise
+ *   idle                  -> NAME CPUS PARTITION[,PARTITION...]     where a job can start at once; a star before the default one
  *   weight N NAME[,...]   these nodes get that weight
  *   restore FILE          lines NAME WEIGHT: nodes whose weight is one of ours get theirs back, and the file is removed
  * It ends at the end of its input.
@@ -18,9 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "policy/nodeweight.h"
+
+#define PARTITIONS_KEPT_S 10
 
 static int load(node_info_msg_t **ret_nodes, partition_info_msg_t **ret_parts)
 {
@@ -86,6 +90,64 @@ static int list_states(void)
         if (nodes->node_array[i].name)
             printf("%s %s\n", nodes->node_array[i].name, state_of(nodes->node_array[i].node_state));
     slurm_free_node_info_msg(nodes);
+    return 0;
+}
+
+/* As many tasks as it has cores: hardware threads hold none of their own on many sites. */
+static unsigned places_of(const node_info_t *n)
+{
+    unsigned cores = (unsigned)n->sockets * n->cores;
+
+    return cores > 0 && cores < n->cpus ? cores : n->cpus;
+}
+
+static void print_idle(const node_info_t *n, int32_t i, const partition_info_msg_t *parts)
+{
+    const char *comma = "";
+
+    if (!n->name || (n->node_state & NODE_STATE_BASE) != NODE_STATE_IDLE ||
+        (n->node_state & NODE_STATE_FLAGS) != 0)
+        return;
+    for (uint32_t k = 0; k < parts->record_count; k++) {
+        const partition_info_t *p = &parts->partition_array[k];
+
+        if (!p->name || p->state_up != PARTITION_UP || !is_in(p, i))
+            continue;
+        if (!*comma)
+            printf("%s %u ", n->name, places_of(n));
+        printf("%s%s%s", comma, p->flags & PART_FLAG_DEFAULT ? "*" : "", p->name);
+        comma = ",";
+    }
+    if (*comma)
+        putchar('\n');
+}
+
+/* Asked for again and again: Slurm sends only what has changed, and partitions do so seldom. */
+static int list_idle(void)
+{
+    static node_info_msg_t *nodes;
+    static partition_info_msg_t *parts;
+    static time_t parts_at;
+    node_info_msg_t *new_nodes = NULL;
+    time_t now = time(NULL);
+
+    if (!parts || now - parts_at > PARTITIONS_KEPT_S || now < parts_at) {
+        partition_info_msg_t *new_parts = NULL;
+
+        if (slurm_load_partitions(0, &new_parts, SHOW_ALL) != SLURM_SUCCESS)
+            return slurm_get_errno();
+        slurm_free_partition_info_msg(parts);
+        parts = new_parts;
+        parts_at = now;
+    }
+    if (slurm_load_node(nodes ? nodes->last_update : 0, &new_nodes, SHOW_ALL) == SLURM_SUCCESS) {
+        slurm_free_node_info_msg(nodes);
+        nodes = new_nodes;
+    } else if (!nodes || slurm_get_errno() != SLURM_NO_CHANGE_IN_DATA) {
+        return slurm_get_errno();
+    }
+    for (uint32_t i = 0; i < nodes->record_count; i++)
+        print_idle(&nodes->node_array[i], (int32_t)i, parts);
     return 0;
 }
 
@@ -156,6 +218,8 @@ static int obey(char *line)
         return list_nodes();
     if (strcmp(line, "states") == 0)
         return list_states();
+    if (strcmp(line, "idle") == 0)
+        return list_idle();
     if (strncmp(line, "restore ", 8) == 0)
         return restore(line + 8);
     if (strncmp(line, "weight ", 7) != 0)

@@ -55,6 +55,8 @@ static void local(const char *folder)
         {"local-place", {LBW_L_PLACE, {.text = {"n1,n2"}}}},
         {"local-claim", {LBW_L_CLAIM, {.claims = {0, 7, 1, {{"n1", 2, 2}}}}}},
         {"local-claims", {LBW_L_CLAIMS, {.claims = {3, 0, 2, {{"n1", .5, 2}, {"n2", 0, 0}}}}}},
+        {"local-idle", {LBW_L_IDLE, {.idle_question = {"batch", 30000000}}}},
+        {"local-idle-hosts", {LBW_L_IDLE_HOSTS, {.idle = {5, 3, 1, {{"n1", 4, .5, 2, 1, 4}}}}}},
         {"local-decisions", {LBW_L_DECISIONS, {.text = {"{\"jobid\":1}"}}}},
         {"local-explain", {LBW_L_EXPLAIN, {.text = {"7.0 3"}}}},
         {"local-ok", {.type = LBW_L_OK}},

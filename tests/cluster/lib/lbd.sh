@@ -10,7 +10,7 @@ lbd_binary() {
 
 # The head's lbd is the controller, the hosts' ones report to it.
 lbd_start() { # HOST
-  local b role=(--role=node "--controller=$net.1")
+  local b role=(--role=node "--controller=$net.1" "--slurm=$build/lb-slurm")
   b=$(lbd_binary) || return 0
   [ -z "$(cg_named "$1" lbd)" ] || return 0
   [ "$1" != head ] || role=(--role=controller "--slurm=$build/lb-slurm")

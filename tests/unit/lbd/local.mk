@@ -104,3 +104,8 @@ check_PROGRAMS += tests/unit/lbd/test_jobs
 tests_unit_lbd_test_jobs_SOURCES = tests/unit/lbd/test_jobs.c tests/unit/lbd/run.h
 tests_unit_lbd_test_jobs_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_jobs_LDADD = liblbd.la $(UV_LIBS) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/lbd/test_vacant
+tests_unit_lbd_test_vacant_SOURCES = tests/unit/lbd/test_vacant.c tests/unit/lbd/run.h
+tests_unit_lbd_test_vacant_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_lbd_test_vacant_LDADD = liblbd.la $(CHECK_LIBS)

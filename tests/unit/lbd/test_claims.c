@@ -262,6 +262,77 @@ START_TEST(those_of_this_host_are_told)
 }
 END_TEST
 
+static void want_many(size_t first, size_t n, uint64_t generation, uint32_t jobid)
+{
+    want.generation = generation;
+    want.jobid = jobid;
+    want.n = n;
+    for (size_t i = 0; i < n; i++) {
+        want.claim[i] = (struct lbw_local_claim){.tasks = 2, .cpus = 4};
+        snprintf(want.claim[i].host, sizeof(want.claim[i].host), "node%zu", first + i);
+    }
+}
+
+/* More hosts are claimed than one message names: those that the asker wants are among them whatever else is. */
+START_TEST(more_hosts_than_a_message_names)
+{
+    pid_t pid[4] = {begin(), begin(), begin(), begin()};
+    size_t found = 0;
+
+    for (size_t i = 0; i < 3; i++) { /* of job 7, on 1200 hosts */
+        want_many(400 * i, 400, 0, 7);
+        ck_assert_int_eq(take(1, pid[i], NOW), 0);
+    }
+    want_many(700, 500, 0, 7); /* and one that finds the last 500 of them taken */
+    ck_assert_int_eq(take(1, pid[3], NOW), 1);
+    ck_assert_uint_eq(got.n, LBW_LOCAL_HOSTS_MAX);
+    for (size_t i = 0; i < got.n; i++)
+        for (size_t k = 0; k < want.n; k++)
+            found += strcmp(got.claim[i].host, want.claim[k].host) == 0 &&
+                     got.claim[i].tasks == 2 && got.claim[i].cpus == 4;
+    ck_assert_uint_eq(found, 500);
+    /* of another job nothing is held, but the tasks count */
+    want_many(1199, 1, 0, 8);
+    ck_assert_int_eq(take(1, pid[3], NOW), 1);
+    ck_assert_str_eq(got.claim[0].host, "node1199");
+    ck_assert_uint_eq(got.claim[0].cpus, 0);
+    ck_assert_double_eq(got.claim[0].tasks, 2);
+    for (int i = 0; i < 4; i++)
+        end(pid[i]);
+    lbd_claims_fini(&claims);
+}
+END_TEST
+
+/* What a new job finds of others on the idle hosts, and that it then claims without being told again. */
+START_TEST(a_look_at_idle_hosts)
+{
+    static struct lbw_local_idle idle;
+    pid_t a = begin(), b = begin();
+
+    idle.n = 2;
+    strcpy(idle.host[0].host, "n2");
+    strcpy(idle.host[1].host, "n1");
+    idle.host[0].claimed = 99;
+    lbd_claims_look(&claims, 1, HALF, NOW, &idle);
+    ck_assert_uint_eq(idle.generation, 0);
+    ck_assert_double_eq(idle.host[0].claimed, 0);
+    ask_for("n1", 3, 0, 0);
+    ck_assert_int_eq(take(1, a, NOW), 0);
+    lbd_claims_look(&claims, 2, HALF, NOW, &idle);
+    ck_assert_double_eq(idle.host[0].claimed, 0);
+    ck_assert_uint_eq(idle.host[0].held_cpus, 0);
+    ck_assert_double_eq(idle.host[1].claimed, 3);
+    ck_assert_uint_eq(idle.host[1].held_cpus, 3);
+    ask_for("n1", 1, 0, 0);
+    ck_assert_int_eq(take(2, b, NOW), 1);
+    ask_for("n1", 1, idle.generation, 0);
+    ck_assert_int_eq(take(2, b, NOW), 0);
+    end(a);
+    end(b);
+    lbd_claims_fini(&claims);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("claims");
@@ -274,5 +345,7 @@ int main(void)
     tcase_add_test(tc, those_of_other_hosts_count_alike);
     tcase_add_test(tc, other_hosts_do_not_fill_it);
     tcase_add_test(tc, those_of_this_host_are_told);
+    tcase_add_test(tc, more_hosts_than_a_message_names);
+    tcase_add_test(tc, a_look_at_idle_hosts);
     return run_tests("lbd/claims", tc);
 }

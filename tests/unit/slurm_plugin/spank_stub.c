@@ -235,36 +235,3 @@ void slurm_hostlist_destroy(hostlist_t list)
     free(list->text);
     free(list);
 }
-
-/* Of five nodes n1 to n4 are in the partition that is the default, n2 and n5 in "other"; n3 is busy, n4 drains. */
-int slurm_load_partitions(time_t update_time, partition_info_msg_t **part_buffer_ptr,
-                          uint16_t show_flags)
-{
-    static int32_t first[] = {0, 1, 2, 3, -1}, second[] = {1, 1, 4, 4, -1};
-    static partition_info_t part[] = {
-        {.name = "all", .flags = PART_FLAG_DEFAULT, .state_up = PARTITION_UP, .node_inx = first},
-        {.name = "other", .state_up = PARTITION_UP, .node_inx = second},
-        {.name = "shut", .state_up = PARTITION_DOWN, .node_inx = first}};
-    static partition_info_msg_t msg = {.record_count = 3, .partition_array = part};
-
-    (void)update_time, (void)show_flags;
-    *part_buffer_ptr = &msg;
-    return stub.slurmctld ? SLURM_SUCCESS : SLURM_ERROR;
-}
-
-int slurm_load_node(time_t update_time, node_info_msg_t **resp, uint16_t show_flags)
-{
-    static node_info_t node[] = {
-        {.name = "n1", .node_state = NODE_STATE_IDLE, .cpus = 8, .sockets = 1, .cores = 4},
-        {.name = "n2", .node_state = NODE_STATE_IDLE, .cpus = 2},
-        {.name = "n3", .node_state = NODE_STATE_ALLOCATED, .cpus = 4},
-        {.name = "n4", .node_state = NODE_STATE_IDLE | NODE_STATE_DRAIN, .cpus = 4},
-        {.name = "n5", .node_state = NODE_STATE_IDLE, .cpus = 16}};
-    static node_info_msg_t msg = {.record_count = 5, .node_array = node};
-
-    (void)update_time, (void)show_flags;
-    while (stub.slurmctld == 2)
-        pause();
-    *resp = &msg;
-    return stub.slurmctld ? SLURM_SUCCESS : SLURM_ERROR;
-}

@@ -25,8 +25,7 @@ struct stub {
     struct spank_option option;            /* as registered; name NULL: none was */
     char log[4096];                        /* what reaches the user, line by line */
     char verbose[4096];                    /* what reaches the log only */
-    int fail_call; /* this call of a spank_ function fails, 1 the next; 0 none */
-    int slurmctld; /* 0: there is none; 1: four nodes; 2: the same, but it never says which nodes there are */
+    int fail_call;   /* this call of a spank_ function fails, 1 the next; 0 none */
     int fail_malloc; /* likewise of malloc, calloc and realloc in our own objects */
 };
 

@@ -7,10 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-
-#include "common/clock.h"
-#include "tests/unit/slurm_plugin/spank_stub.h"
 
 #define WORDS 16
 
@@ -244,38 +240,6 @@ START_TEST(test_layout_is_best)
 }
 END_TEST
 
-static const struct {
-    int slurmctld;
-    const char *partition;
-    int rc;
-    const char *hosts;
-} idle_cases[] = {
-    {1, NULL, 0, "n1 4\nn2 2\n"}, {1, "all", 0, "n1 4\nn2 2\n"}, {1, "other", 0, "n2 2\nn5 16\n"},
-    {1, "shut", -ENODATA, NULL},  {1, "none", -ENODATA, NULL},   {0, NULL, -ENODATA, NULL},
-    {2, NULL, -ETIMEDOUT, NULL},
-};
-
-START_TEST(test_idle)
-{
-    struct lbs_idle idle;
-    char hosts[256];
-    int rc;
-
-    stub.slurmctld = idle_cases[_i].slurmctld;
-    lbs_idle_ask(&idle, idle_cases[_i].partition);
-    rc = lbs_idle_hosts(
-        &idle, lbx_clock_mono_ns() + (stub.slurmctld == 2 ? LBX_NS_PER_S / 50 : 20 * LBX_NS_PER_S),
-        hosts, sizeof(hosts));
-    ck_assert_int_eq(rc, idle_cases[_i].rc);
-    if (rc == 0)
-        ck_assert_str_eq(hosts, idle_cases[_i].hosts);
-    lbs_idle_end(&idle);
-    lbs_idle_end(&idle);                              /* once more is nothing */
-    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* no child is left, running or not */
-    ck_assert_int_eq(errno, ECHILD);
-}
-END_TEST
-
 int main(void)
 {
     Suite *s = suite_create("slurm_plugin/place");
@@ -290,7 +254,6 @@ int main(void)
     tcase_add_test(t, test_layout_cores);
     tcase_add_test(t, test_layout_burst);
     tcase_add_test(t, test_layout_is_best);
-    tcase_add_loop_test(t, test_idle, 0, (int)(sizeof(idle_cases) / sizeof(*idle_cases)));
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
     failed = srunner_ntests_failed(r);

@@ -21,8 +21,9 @@ enum manner {
     REFUSES,
     KNOWS,
     TAKEN,
-    FORGETS
-}; /* TAKEN: all hosts are claimed; FORGETS: says nothing to a claim */
+    FORGETS,
+    LATE
+}; /* TAKEN: all hosts are claimed; FORGETS: says nothing to a claim; LATE: Slurm's idle hosts are not known at first */
 
 static char folder[] = "/tmp/lb-plugin-why-XXXXXX";
 static struct lbw_local_msg msg;
@@ -56,18 +57,9 @@ static const struct {
     {NOBODY, NULL, 0, 1, 8, NULL, "4(x4)", LBW_PLACE_NO_LBD},
 };
 
-static void make_answer(int i, int question)
+static void make_answer(int i)
 {
     memset(&msg, 0, sizeof(msg));
-    if (question > 0) { /* a claim */
-        msg.type = cases[i].manner == TAKEN ? LBW_L_CLAIMS : LBW_L_OK;
-        for (size_t k = 0; cases[i].manner == TAKEN && k < 4; k++) {
-            msg.u.claims.claim[k].cpus = LBW_LOCAL_CLAIM_MOST;
-            snprintf(msg.u.claims.claim[k].host, LBW_LOCAL_HOST_MAX, "n%zu", k + 1);
-            msg.u.claims.n++;
-        }
-        return;
-    }
     if (cases[i].manner == REFUSES) {
         msg.type = LBW_L_ERROR;
         strcpy(msg.u.text.text, cases[i].refusal);
@@ -83,37 +75,184 @@ static void make_answer(int i, int question)
     }
 }
 
-static void answer(int fd, int i, int question)
+/* A new job: the question for idle hosts, and a second one where the first answer was not enough. */
+static const struct {
+    enum manner manner;
+    size_t idle; /* hosts */
+    int64_t age_ns;
+    double claimed; /* on the last one: tasks, with all its CPUs */
+    uint32_t ntasks;
+    enum lbw_placement what;
+    int questions; /* for idle hosts */
+} fresh_cases[] = {
+    {KNOWS, 4, 0, 0, 4, LBW_PLACE_OURS, 1},
+    {KNOWS, 4, LBX_NS_PER_S, 0, 4, LBW_PLACE_OURS, 1}, /* old, and good enough */
+    {KNOWS, 4, 0, 2, 13, LBW_PLACE_NO_ROOM, 1},        /* Slurm has just said so */
+    {KNOWS, 4, LBX_NS_PER_S, 2, 13, LBW_PLACE_NO_ROOM, 2},
+    {KNOWS, 0, 0, 0, 4, LBW_PLACE_NO_IDLE_HOSTS, 1},
+    {LATE, 4, 0, 0, 4, LBW_PLACE_OURS, 2},
+    {FORGETS, 4, 0, 0, 4, LBW_PLACE_OURS, 1},     /* nobody else is on the way there */
+    {FORGETS, 4, 0, 2, 4, LBW_PLACE_DEADLINE, 1}, /* somebody is */
+    {TAKEN, 4, 0, 0, 4, LBW_PLACE_NO_ROOM, 1},
+    {SILENT, 0, 0, 0, 4, LBW_PLACE_DEADLINE, 1},
+    {NOBODY, 0, 0, 0, 4, LBW_PLACE_NO_LBD, 0},
+};
+
+static void make_idle(int i, int question)
+{
+    memset(&msg, 0, sizeof(msg));
+    if (fresh_cases[i].manner == LATE && question == 0) {
+        msg.type = LBW_L_ERROR;
+        strcpy(msg.u.text.text, LBW_LOCAL_NO_IDLE);
+        return;
+    }
+    msg.type = LBW_L_IDLE_HOSTS;
+    msg.u.idle.n = fresh_cases[i].idle;
+    msg.u.idle.age_ns = fresh_cases[i].age_ns;
+    for (size_t k = 0; k < fresh_cases[i].idle; k++) {
+        struct lbw_local_idle_host *h = &msg.u.idle.host[k];
+
+        snprintf(h->host, sizeof(h->host), "n%zu", k + 1);
+        h->cpus = 4;
+        h->core_speed = h->capacity = 1;
+        if (k == 3 && fresh_cases[i].claimed > 0) {
+            h->claimed = fresh_cases[i].claimed;
+            h->held_cpus = 4;
+        }
+    }
+}
+
+static enum lbw_local_type read_question(int fd)
 {
     struct lbx_channel channel;
-    struct lbx_buf body, out, in;
+    struct lbx_buf in;
+    const uint8_t *body;
+    size_t n;
+    int rc;
+
+    lbx_channel_init_plain(&channel);
+    lbx_buf_init(&in, 2 * LBX_FRAME_CAP);
+    while ((rc = lbx_frame_next(&channel, &in, &body, &n)) == 0)
+        if (lbx_sock_wait(fd, POLLIN, INT64_MAX) < 0 || lbx_sock_fill(fd, &in) < 0)
+            _exit(1);
+    if (rc < 0 || lbw_local_decode(body, n, &msg) < 0)
+        _exit(1);
+    lbx_buf_fini(&in);
+    return msg.type;
+}
+
+static void answer(int fd)
+{
+    struct lbx_channel channel;
+    struct lbx_buf body, out;
 
     lbx_channel_init_plain(&channel);
     lbx_buf_init(&body, LBX_FRAME_CAP);
     lbx_buf_init(&out, 2 * LBX_FRAME_CAP);
-    lbx_buf_init(&in, 2 * LBX_FRAME_CAP);
-    make_answer(i, question);
-    if (lbx_sock_wait(fd, POLLIN, INT64_MAX) < 0 || lbx_sock_fill(fd, &in) < 0 ||
-        lbw_local_encode(&msg, &body) < 0 ||
+    if (lbw_local_encode(&msg, &body) < 0 ||
         lbx_frame_append(&channel, &out, lbx_buf_data(&body), lbx_buf_len(&body)) < 0 ||
         lbx_sock_flush(fd, &out) < 0)
         _exit(1);
+    lbx_buf_fini(&body);
+    lbx_buf_fini(&out);
+}
+
+static int accept_one(int listener)
+{
+    int fd;
+
+    do
+        fd = lbx_sock_wait(listener, POLLIN, INT64_MAX) > 0 ? accept(listener, NULL, NULL) : -1;
+    while (fd < 0);
+    return fd;
+}
+
+static void claim_answer(bool taken)
+{
+    memset(&msg, 0, sizeof(msg));
+    msg.type = taken ? LBW_L_CLAIMS : LBW_L_OK;
+    for (size_t k = 0; taken && k < 4; k++) {
+        msg.u.claims.claim[k].cpus = LBW_LOCAL_CLAIM_MOST;
+        snprintf(msg.u.claims.claim[k].host, LBW_LOCAL_HOST_MAX, "n%zu", k + 1);
+        msg.u.claims.n++;
+    }
 }
 
 /* The first question is for hosts, what comes then are claims. */
 static void serve(int listener, int i)
 {
     for (int question = 0;; question++) {
-        int fd;
+        int fd = accept_one(listener);
 
-        do
-            fd = lbx_sock_wait(listener, POLLIN, INT64_MAX) > 0 ? accept(listener, NULL, NULL) : -1;
-        while (fd < 0);
         if (cases[i].manner == SILENT || (cases[i].manner == FORGETS && question > 0))
             for (;;)
                 pause();
-        answer(fd, i, question);
+        read_question(fd);
+        if (question > 0)
+            claim_answer(cases[i].manner == TAKEN);
+        else
+            make_answer(i);
+        answer(fd);
     }
+}
+
+/* How often it was asked for idle hosts goes into counter, and of a claim that comes without a wait that it came. */
+static void serve_fresh(int listener, int i, int counter)
+{
+    for (int questions = 0;;) {
+        int fd = accept_one(listener);
+        enum lbw_local_type asked;
+
+        if (fresh_cases[i].manner == SILENT)
+            for (;;)
+                pause();
+        asked = read_question(fd);
+        if (write(counter, asked == LBW_L_IDLE ? "i" : "c", 1) != 1)
+            _exit(1);
+        if (asked == LBW_L_IDLE)
+            make_idle(i, questions++);
+        else if (fresh_cases[i].manner == FORGETS)
+            continue;
+        else
+            claim_answer(fresh_cases[i].manner == TAKEN);
+        answer(fd);
+    }
+}
+
+static pid_t start_server(char path[128], int i, enum manner manner, int *listener, int counter)
+{
+    pid_t pid;
+
+    snprintf(path, 128, "%s/%d.sock", folder, i);
+    if (manner == NOBODY)
+        return -1;
+    *listener = lbx_sock_listen_unix(path, 0666);
+    ck_assert_int_ge(*listener, 0);
+    pid = fork();
+    if (pid == 0 && counter >= 0)
+        serve_fresh(*listener, i, counter);
+    if (pid == 0)
+        serve(*listener, i);
+    ck_assert_int_gt(pid, 0);
+    return pid;
+}
+
+static void end_server(const char *path, pid_t pid, int listener)
+{
+    if (pid <= 0)
+        return;
+    kill(pid, SIGKILL);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    close(listener);
+    unlink(path);
+}
+
+/* Until then lbs_place gives up; nothing is measured. */
+static int64_t patience_ns(enum manner manner)
+{
+    return manner == SILENT    ? LBX_NS_PER_S / 50
+           : manner == FORGETS ? LBX_NS_PER_S
+                               : 20 * LBX_NS_PER_S;
 }
 
 START_TEST(test_why)
@@ -125,31 +264,51 @@ START_TEST(test_why)
     enum lbw_placement what = LBW_PLACEMENTS;
     const char *why = NULL;
     int listener = -1;
-    pid_t pid = -1;
+    pid_t pid = start_server(path, _i, cases[_i].manner, &listener, -1);
     size_t n;
 
-    snprintf(path, sizeof(path), "%s/%d.sock", folder, _i);
-    if (cases[_i].manner != NOBODY) {
-        listener = lbx_sock_listen_unix(path, 0666);
-        ck_assert_int_ge(listener, 0);
-        pid = fork();
-        if (pid == 0)
-            serve(listener, _i);
-        ck_assert_int_gt(pid, 0);
-    }
-    p.deadline_ns = lbx_clock_mono_ns() + (cases[_i].manner == SILENT    ? LBX_NS_PER_S / 50
-                                           : cases[_i].manner == FORGETS ? LBX_NS_PER_S
-                                                                         : 20 * LBX_NS_PER_S);
+    p.deadline_ns = lbx_clock_mono_ns() + patience_ns(cases[_i].manner);
     n = lbs_place(&p, &lbd, slot, &what, &why);
     ck_assert_str_eq(lbw_placement_name(what), lbw_placement_name(cases[_i].what));
     ck_assert_int_eq(n > 0, what == LBW_PLACE_OURS);
     ck_assert(what == LBW_PLACE_OURS || why);
-    if (pid > 0) {
-        kill(pid, SIGKILL);
-        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-        close(listener);
-        unlink(path);
-    }
+    end_server(path, pid, listener);
+}
+END_TEST
+
+START_TEST(test_fresh)
+{
+    char path[128], seen[8] = "";
+    struct lbs_command c = {.ntasks = fresh_cases[_i].ntasks};
+    int idle = -1, listener = -1, counter[2];
+    struct lbs_place p = {.command = &c, .choose_hosts = true, .idle = &idle};
+    struct lbs_lbd lbd = {.socket = path};
+    enum lbw_placement what = LBW_PLACEMENTS;
+    const char *why = NULL;
+    int questions = 0;
+    pid_t pid;
+    size_t n;
+
+    ck_assert_int_eq(pipe(counter), 0);
+    pid = start_server(path, _i, fresh_cases[_i].manner, &listener, counter[1]);
+    close(counter[1]);
+    p.deadline_ns = lbx_clock_mono_ns() + patience_ns(fresh_cases[_i].manner);
+    if (_i % 2) /* asked before or on the way: the same */
+        idle = lbs_place_begin(&p, &lbd);
+    n = lbs_place(&p, &lbd, slot, &what, &why);
+    ck_assert_int_eq(idle, -1); /* and closed */
+    ck_assert_str_eq(lbw_placement_name(what), lbw_placement_name(fresh_cases[_i].what));
+    ck_assert_int_eq(n > 0, what == LBW_PLACE_OURS);
+    ck_assert(what == LBW_PLACE_OURS || why);
+    if (fresh_cases[_i].manner == FORGETS && n > 0) /* it is told all the same, without a wait */
+        while (!strstr(seen, "cc"))
+            ck_assert_int_eq(read(counter[0], seen + strlen(seen), 1), 1);
+    end_server(path, pid, listener);
+    while (fresh_cases[_i].manner != FORGETS && read(counter[0], seen, 1) == 1)
+        questions += seen[0] == 'i';
+    if (fresh_cases[_i].manner != FORGETS && fresh_cases[_i].manner != SILENT)
+        ck_assert_int_eq(questions, fresh_cases[_i].questions);
+    close(counter[0]);
 }
 END_TEST
 
@@ -174,6 +333,7 @@ int main(void)
     suite_add_tcase(s, t);
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, test_why, 0, sizeof(cases) / sizeof(cases[0]));
+    tcase_add_loop_test(t, test_fresh, 0, sizeof(fresh_cases) / sizeof(fresh_cases[0]));
     tcase_add_test(t, test_names);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

@@ -51,6 +51,12 @@ static void make(enum lbw_local_type type)
         msg.u.claims = (struct lbw_local_claims){.generation = UINT64_MAX, .jobid = 7, .n = 2};
         msg.u.claims.claim[0] = (struct lbw_local_claim){"n1", .75, 3};
         msg.u.claims.claim[1] = (struct lbw_local_claim){"n2.example", 0, LBW_LOCAL_CLAIM_MOST};
+    } else if (type == LBW_L_IDLE) {
+        msg.u.idle_question = (struct lbw_local_idle_question){"long", 30000000};
+    } else if (type == LBW_L_IDLE_HOSTS) {
+        msg.u.idle = (struct lbw_local_idle){.age_ns = 7, .generation = UINT64_MAX, .n = 2};
+        msg.u.idle.host[0] = (struct lbw_local_idle_host){"n1", 4, .5, 2, .75, 3};
+        msg.u.idle.host[1] = (struct lbw_local_idle_host){"n2.example", 1, 1e-9, 1e9, 0, 0};
     } else if (type != LBW_L_SELF && type != LBW_L_RANK && type != LBW_L_OK) {
         strcpy(msg.u.text.text, "hosts --all \xc3\xa4");
     }
@@ -59,7 +65,7 @@ static void make(enum lbw_local_type type)
 static const enum lbw_local_type types[] = {
     LBW_L_SELF,      LBW_L_RANK,    LBW_L_NOTICE, LBW_L_COMMAND, LBW_L_JOB,  LBW_L_HOSTS,
     LBW_L_OK,        LBW_L_TEXT,    LBW_L_ERROR,  LBW_L_SCOPE,   LBW_L_RULE, LBW_L_PLACE,
-    LBW_L_DECISIONS, LBW_L_EXPLAIN, LBW_L_CLAIM,  LBW_L_CLAIMS};
+    LBW_L_DECISIONS, LBW_L_EXPLAIN, LBW_L_CLAIM,  LBW_L_CLAIMS,  LBW_L_IDLE, LBW_L_IDLE_HOSTS};
 #define NTYPES (sizeof(types) / sizeof(types[0]))
 
 static void encode(struct lbx_buf *b)
@@ -188,6 +194,30 @@ START_TEST(values_out_of_bounds_are_not_encoded)
         ck_assert_int_eq(lbw_local_encode(&msg, &b), -EINVAL);
         ck_assert_uint_eq(lbx_buf_len(&b), 0);
     }
+    for (int which = 0; which < 8; which++) {
+        make(LBW_L_IDLE_HOSTS);
+        if (which == 0)
+            msg.u.idle.n = LBW_LOCAL_HOSTS_MAX + 1;
+        else if (which == 1)
+            strcpy(msg.u.idle.host[1].host, "a b");
+        else if (which == 2)
+            msg.u.idle.host[1].cpus = 0;
+        else if (which == 3)
+            msg.u.idle.host[1].core_speed = 0;
+        else if (which == 4)
+            msg.u.idle.host[1].capacity = NAN;
+        else if (which == 5)
+            msg.u.idle.host[1].claimed = -1;
+        else if (which == 6)
+            msg.u.idle.host[1].held_cpus = LBW_LOCAL_CLAIM_MOST + 1;
+        else
+            msg.u.idle.age_ns = -1;
+        ck_assert_int_eq(lbw_local_encode(&msg, &b), -EINVAL);
+        ck_assert_uint_eq(lbx_buf_len(&b), 0);
+    }
+    make(LBW_L_IDLE);
+    msg.u.idle_question.wait_ns = -1;
+    ck_assert_int_eq(lbw_local_encode(&msg, &b), -EINVAL);
     make(LBW_L_TEXT);
     memset(msg.u.text.text, 'x', sizeof(msg.u.text.text)); /* no NUL */
     ck_assert_int_eq(lbw_local_encode(&msg, &b), -EINVAL);
