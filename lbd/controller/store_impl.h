@@ -56,8 +56,9 @@ struct lbd_store {
     uint64_t batch_ticket;
     int64_t reopen_ns, keep_ns; /* when to try next */
     struct lbd_keep keep;
-    bool nearly_full; /* told */
-    bool for_good;    /* a newer file: never touched */
+    bool nearly_full;     /* told, or was lately */
+    int64_t told_full_ns; /* when it was told last; 0: never */
+    bool for_good;        /* a newer file: never touched */
 };
 
 /* Open the database, renaming a damaged one aside.  Returns whether it is open. */

@@ -19,6 +19,7 @@
 #define KEEP_LATER_NS (5 * LBX_NS_PER_S)
 #define NEARLY_FULL .9 /* of the allowed size */
 #define NEARLY_FULL_ENDS .8
+#define TELL_FULL_NS (86400 * LBX_NS_PER_S) /* between two warnings */
 #define REOPEN_NS (5 * LBX_NS_PER_S)
 
 static const double write_bounds_s[LBD_STORE_BUCKETS - 1] = {.001, .005, .02, .1, .5, 2, 10};
@@ -240,6 +241,9 @@ static void watch_size(struct lbd_store *s)
     if ((double)size < NEARLY_FULL * (double)most)
         return;
     s->nearly_full = true;
+    if (s->told_full_ns != 0 && lbx_clock_mono_ns() - s->told_full_ns < TELL_FULL_NS)
+        return; /* rows that made room at the limit are soon replaced: the same news */
+    s->told_full_ns = lbx_clock_mono_ns();
     snprintf(detail, sizeof(detail),
              "%" PRId64 " of %" PRId64 " MiB: at the limit the oldest rows go", size >> 20,
              most >> 20);

@@ -7,32 +7,7 @@
 need_build sbin/lbd bin/lbctl lb-balancer slurm_plugin/.libs/lb.so bench/cpuloop
 export LB_CLUSTER_LBD=no
 need_cluster 2
-dir=$(cluster dir)
-status() { # HOST KEY
-  cluster on "$1" "$LB_BUILD/bin/lbctl" --json status | perl -MJSON::PP -e '
-    my $v = decode_json(join "", <STDIN>); $v = $v->{$_} for split /\./, $ARGV[0];
-    print ref $v eq "JSON::PP::Boolean" ? ($v ? "true" : "false") : $v // "null"' "$2"
-}
-status_is() { [ "$(status "$1" "$2")" = "$3" ]; }
-status_above() { [ "$(status "$1" "$2")" -gt "$3" ]; }
-id=$(awk -F: '$1 == "lbtest" { print $3 }' "$dir/passwd")
-n1_user() { cluster on n1 setpriv --reuid "$id" --regid "$id" --clear-groups timeout 60 "$@"; }
-pid_of() { cluster lbd "$1" status | cut -d' ' -f3; }
-
-# Slurm would take n1; n2 is the better one.  srun runs on n1: its lbd is a node's, and knows what the controller has told it.
-better() { [ "$(n1_user srun --lb=hosts -N1 -n1 hostname)" = n2 ]; }
-step() { n1_user srun --mpi=pmix --lb=auto -N2 -n4 "$LB_BUILD/bench/cpuloop" --iterations "$1" >"$tap_tmp/step" 2>&1; }
-right() { # whatever is wrong the step ends well; that a busy machine lets go of the balancer is another matter
-  for _ in 1 2 3; do
-    step 150 && cat "$tap_tmp/step" && grep -q 'missing=0 duplicated=0 corrupt=0' "$tap_tmp/step" || return 1
-    ! grep -q ' balanced_ranks=4 ' "$tap_tmp/step" || return 0
-  done
-  return 1
-}
-jobs_run() { # WHAT
-  ok "$1: a step is balanced, each iteration once" right
-  ok "$1: a new job goes to the better host" within 60 better
-}
+. "$top/tests/lib/jobs.sh"
 
 cluster speed n1 .25
 cluster speed n2 .75

@@ -77,7 +77,40 @@ static const char old_rows[] =
     "INSERT INTO current(host_id, at, cpus, hardware, core_speed, capacity, hardware_us, workload,"
     " share, benchmark_at, integer_hz, floating_hz, memory_hz, external, running, users, terminals,"
     " tasks) VALUES(1, 2000, 400, 1250, 500, 500, 800000, 2500, 400, 1900, 11, 12, 13, 123, 1, 3,"
-    " 4, 5)";
+    " 4, 5);"
+    "INSERT INTO report_raw VALUES((2000 << 20) | 1, 500, 500, 300, 123, 0, 0, 1, 3, 5);"
+    "INSERT INTO event VALUES(1, 2000, 1, 'joined', '')";
+/* What the versions from the second and from the third one on kept as well. */
+static const char rows_of_2[] =
+    "INSERT INTO benchmark(key, hardware_us, integer_hz, floating_hz, memory_hz, dispersion)"
+    " VALUES((1900 << 20) | 1, 800000, 11, 12, 13, 20);"
+    "INSERT INTO job(id, jobid, stepid, username, account, partition, policy, hosts, ranks, "
+    "started,"
+    " ended, load_balance, efficiency, compute_ms, wait_ms, overhead_ms, saved_ms, moved_bytes, "
+    "moves)"
+    " VALUES(1, 7, 0, 'ada', '', 'main', 'auto', 1, 4, 1000, 1100, 990, 980, 4000, 40, 4, 400, 99, "
+    "3);"
+    "INSERT INTO job_host VALUES(1, 1, 1000, 500, 4000, 40)";
+static const char rows_of_3[] =
+    "INSERT INTO report_5m VALUES((1800 << 20) | 1, 30, 500, 500, 300, 123, 0, 0, 1000, 3000, "
+    "5000);"
+    "INSERT INTO report_1h VALUES((0 << 20) | 1, 360, 500, 500, 300, 123, 0, 0, 1000, 3000, 5000)";
+
+/* Each row that a version could have is there, and the views read it. */
+static void check_rows(size_t from)
+{
+    ck_assert_int_eq(query("SELECT count(*) FROM report_raw WHERE core_speed = 500"), from > 0);
+    ck_assert_int_eq(query("SELECT count(*) FROM history_event WHERE host = 'n1'"), from > 0);
+    ck_assert_int_eq(query("SELECT count(*) FROM history_host WHERE cpus = 0.4"), from > 0);
+    ck_assert_int_eq(query("SELECT count(*) FROM history_benchmark WHERE memory_hz = 13"),
+                     from > 1);
+    ck_assert_int_eq(query("SELECT count(*) FROM history_job WHERE run_seconds = 100"), from > 1);
+    ck_assert_int_eq(query("SELECT count(*) FROM job_host WHERE iterations = 500"), from > 1);
+    ck_assert_int_eq(query("SELECT count(*) FROM history_load WHERE tasks = 5"), from > 2);
+    ck_assert_int_eq(query("SELECT count(*) FROM history_load_5m WHERE tasks = 5"), from > 2);
+    ck_assert_int_eq(query("SELECT count(*) FROM pragma_integrity_check"), 1);
+    ck_assert_int_eq(query("SELECT count(*) FROM pragma_foreign_key_check"), 0);
+}
 
 START_TEST(every_older_version_is_brought_up)
 {
@@ -96,6 +129,10 @@ START_TEST(every_older_version_is_brought_up)
         ck_assert_int_eq(sqlite3_exec(old, sql, NULL, NULL, NULL), SQLITE_OK);
         if (from > 0)
             ck_assert_int_eq(sqlite3_exec(old, old_rows, NULL, NULL, NULL), SQLITE_OK);
+        if (from > 1)
+            ck_assert_int_eq(sqlite3_exec(old, rows_of_2, NULL, NULL, NULL), SQLITE_OK);
+        if (from > 2)
+            ck_assert_int_eq(sqlite3_exec(old, rows_of_3, NULL, NULL, NULL), SQLITE_OK);
         sqlite3_close(old);
         ck_assert_msg(lbd_db_open(path, MAX_BYTES, &db, &err) == 0, "from %zu: %s", from, err.text);
         loaded = 0;
@@ -109,6 +146,7 @@ START_TEST(every_older_version_is_brought_up)
         }
         lbd_db_close(db);
         ck_assert_int_eq(query("PRAGMA user_version"), (int64_t)lbd_migrations_count);
+        check_rows(from);
     }
 }
 END_TEST
