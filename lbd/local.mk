@@ -87,7 +87,7 @@ sbin_lbd_LDADD = liblbd.la
 
 # The tables and the catalogue of metrics are built in.
 MIGRATIONS = schema/001-hosts.sql schema/002-history.sql schema/003-jobs.sql schema/004-benchmarks.sql schema/005-views.sql
-EXTRA_DIST += $(MIGRATIONS) schema/draw schema/embed.pl schema/metrics.pl schema/metrics.json docs/schema.md
+EXTRA_DIST += $(MIGRATIONS) schema/draw schema/embed.pl schema/metrics.pl schema/metrics.json
 lbd/controller/migrations.c: $(MIGRATIONS) schema/embed.pl
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(PERL) $(srcdir)/schema/embed.pl $(MIGRATIONS:%=$(srcdir)/%) >$@.tmp && mv $@.tmp $@
 lbd/metrics/catalogue.h: schema/metrics.json schema/metrics.pl

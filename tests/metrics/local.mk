@@ -43,7 +43,7 @@ provisioneddashboardsdir = $(pkgdatadir)/provisioning/dashboards
 dist_provisioneddashboards_DATA = dashboards/provisioning/dashboards/slurm-lb.yml
 provisioneddatasourcesdir = $(pkgdatadir)/provisioning/datasources
 dist_provisioneddatasources_DATA = dashboards/provisioning/datasources/slurm-lb.yml
-dist_doc_DATA = docs/admin.md docs/metrics.md
+dist_doc_DATA = docs/admin.md docs/metrics.md docs/schema.md
 runbooksdir = $(docdir)/runbooks
 dist_runbooks_DATA = \
 	docs/runbooks/LbJobUnbalanced.md \

@@ -27,6 +27,10 @@ for setting in etc/slurm-lb/policy.conf etc/slurm/plugstack.conf.d/lb.conf; do
 done
 ok "lbd.service starts the installed lbd" grep -qx 'ExecStart=/usr/sbin/lbd $LBD_OPTIONS' "$root/usr/lib/systemd/system/lbd.service"
 ok "lbd's settings are good" "$root/usr/bin/lbctl" policy check "$root/etc/slurm-lb/policy.conf"
+holds() { dpkg-deb -c "$packages/$1_"[0-9]*.deb | grep -q "$2"; } # PACKAGE PATH
+ok "the Fortran module comes with the header" holds liblb-dev /slurm_lb.f90
+not_ok "and not with the daemon" holds slurm-lb /slurm_lb.f90
+ok "the tables are described" holds slurm-lb /doc/slurm-lb/schema.md
 ok "manual pages are where man looks" test -e "$root/usr/share/man/man8/lbd.8.gz"
 
 cflags=$(PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$lib/pkgconfig pkg-config --cflags --libs lb)
