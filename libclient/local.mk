@@ -39,7 +39,7 @@ libclient_la_SOURCES = \
 	libclient/step.c libclient/step.h \
 	libclient/sync.c libclient/sync.h \
 	libclient/tcp/conn.c libclient/tcp/conn.h \
-	libclient/tcp/cursor.c \
+	libclient/tcp/cursor.c libclient/tcp/frames.c \
 	libclient/tcp/group.c \
 	libclient/tcp/mesh.c libclient/tcp/mesh.h \
 	libclient/tcp/parts.c \

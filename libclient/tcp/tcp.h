@@ -109,7 +109,10 @@ struct tcp_transport {
     struct lbc_exchange *exchange; /* under way, in order of their starts */
     uint64_t *asked;               /* [size] bytes that a rank asked for, and were not sent yet */
     uint8_t *scratch;              /* [LBC_MESH_BODY_MAX] */
+    int (*pump)(struct tcp_transport *t); /* sends of transfers and exchanges what can be sent */
 };
+
+/* frames.c: what the others are made of. */
 
 /* Take what has come, send what can be sent.  Returns 0 or -EIO. */
 int tcp_progress(struct tcp_transport *t) __attribute__((warn_unused_result));

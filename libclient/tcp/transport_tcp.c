@@ -27,34 +27,6 @@ struct lbc_recv {
     char header[]; /* [header_bytes] */
 };
 
-int tcp_tell(struct tcp_transport *t, int dest, enum tcp_type type, uint32_t id, uint64_t number,
-             const void *bytes, size_t n)
-{
-    struct tcp_head h = {.type = type, .id = id, .number = number};
-
-    return lbc_mesh_send(t->mesh, dest, &h, sizeof(h), bytes, n);
-}
-
-int tcp_send_some(struct tcp_transport *t, int dest, enum tcp_type type, uint32_t id,
-                  struct tcp_cursor *from, uint64_t most, uint64_t *ret_sent)
-{
-    int rc = 0;
-
-    *ret_sent = 0;
-    if (most > from->left)
-        most = from->left;
-    if (most > 0)
-        rc = lbc_mesh_connect(t->mesh, dest);
-    while (rc == 0 && *ret_sent < most && lbc_mesh_has_room(t->mesh, dest)) {
-        uint64_t n = most - *ret_sent < LBC_MESH_BODY_MAX ? most - *ret_sent : LBC_MESH_BODY_MAX;
-
-        tcp_cursor_take(from, t->scratch, (size_t)n);
-        rc = tcp_tell(t, dest, type, id, 0, t->scratch, (size_t)n);
-        *ret_sent += n;
-    }
-    return rc;
-}
-
 static int pump(struct tcp_transport *t)
 {
     int rc = tcp_parts_pump(t);
@@ -66,13 +38,6 @@ static int pump(struct tcp_transport *t)
             rc = tcp_send_some(t, s->dest, TCP_ROWS, s->id, &s->rows, s->rows.left, &sent);
     }
     return rc;
-}
-
-int tcp_progress(struct tcp_transport *t)
-{
-    if (lbc_mesh_progress(t->mesh) < 0 || pump(t) < 0 || lbc_mesh_progress(t->mesh) < 0)
-        return -EIO;
-    return 0;
 }
 
 static int take_header(struct tcp_transport *t, int source, const struct tcp_head *h,
@@ -363,6 +328,7 @@ int lbc_tcp_create(const struct lbc_mesh_config *config, void *find_arg, struct 
         goto out;
     }
     t->base.ops = &tcp_ops;
+    t->pump = pump;
     t->base.rank = config->rank;
     t->base.size = config->size;
     t->find = config->find;

@@ -26,7 +26,7 @@ tests_fuzz_replay_rank_SOURCES = tests/fuzz/fuzz_rank.c $(FUZZ_REPLAY)
 tests_fuzz_replay_rank_LDADD = libwire.la libcommon.la
 
 # The transport without its connections, and once more with a planted mistake.
-fuzz_tcp = tests/fuzz/fuzz_tcp.c libclient/tcp/tcp.h libclient/tcp/transport_tcp.c libclient/tcp/parts.c libclient/tcp/group.c
+fuzz_tcp = tests/fuzz/fuzz_tcp.c libclient/tcp/tcp.h libclient/tcp/transport_tcp.c libclient/tcp/frames.c libclient/tcp/parts.c libclient/tcp/group.c
 check_PROGRAMS += tests/fuzz/replay_tcp tests/fuzz/replay_tcp_planted
 tests_fuzz_replay_tcp_SOURCES = $(fuzz_tcp) libclient/tcp/cursor.c $(FUZZ_REPLAY)
 tests_fuzz_replay_tcp_LDADD = libcommon.la
