@@ -23,9 +23,3 @@ noinst_PROGRAMS += sim/plantime
 sim_plantime_SOURCES = sim/plantime.c
 sim_plantime_CFLAGS = $(LB_CFLAGS)
 sim_plantime_LDADD = libpolicy.la libcommon.la -lm
-
-# The runs behind the figures of docs/internals.
-noinst_PROGRAMS += sim/figures
-sim_figures_SOURCES = sim/figures.c
-sim_figures_CFLAGS = $(LB_CFLAGS)
-sim_figures_LDADD = libsim.la libpolicy.la libcommon.la -lm
