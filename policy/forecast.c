@@ -12,10 +12,10 @@
 #define RECENT .005 /* weight of the newest error */
 /* The usual one is the mix; the blend, for so many lengths of a forecast, until the mix has learned enough. */
 #define MIX_JUDGED 6
-#define DOUBT 2.3        /* log of how much likelier it is that the usual one is best: ten times */
-#define STAY .2          /* the same for who answers already */
-#define PRIOR 8.f        /* the mix's trust in the blend and the analogue at first; 1: in others */
-#define REMEMBER 6       /* moments in the length of a forecast */
+#define DOUBT 4.6   /* log of how much likelier it is that the usual one is best: a hundred times */
+#define STAY .2     /* the same for who answers already */
+#define UNSURE 10.f /* lengths of a forecast until the analogue is trusted as much as the blend */
+#define REMEMBER 6  /* moments in the length of a forecast */
 #define JUDGED_LEAST 3   /* samples that must have come of what was said */
 #define DAY_WEIGHT .3    /* of the newest day */
 #define DAY_JUDGED 12    /* samples before the time of day may answer: it begins late */
@@ -23,7 +23,7 @@
 #define LEVEL_SPREADS 3. /* so many times its spread away a sample is not of the level */
 #define ODD_MOST 2       /* so many in a row begin another level */
 #define FORGET .9        /* a level that has ended makes those before count so much less */
-#define LASTING 4.       /* levels last when they outlive a forecast so many times */
+#define LASTING 5.       /* levels last when they outlive a forecast so many times */
 #define PRIOR_NS 600e9   /* before anything is known a load stays for ten minutes */
 
 static const struct {
@@ -42,12 +42,27 @@ const char *lbp_predictor_name(enum lbp_predictor p)
     return (unsigned)p < LBP_PREDICTORS ? predictor[p].name : "";
 }
 
+/* An hour is too little to learn twenty weights from: most of the first trust is for few, the others must earn theirs. */
+static float trust(int p)
+{
+    switch (p) {
+    case LBP_P_ANALOGUE:
+        return 30;
+    case LBP_P_MEDIAN_7:
+        return 20;
+    case LBP_P_BLEND:
+        return 4;
+    default:
+        return 1;
+    }
+}
+
 static void begin_mix(struct lbp_forecast *f)
 {
     float prior[LBP_P_MIX];
 
     for (int p = 0; p < LBP_P_MIX; p++)
-        prior[p] = p == LBP_P_ANALOGUE || p == LBP_P_BLEND ? PRIOR : 1;
+        prior[p] = trust(p);
     lbp_mix_init(&f->mix, prior, LBP_P_MIX, f->ahead);
 }
 
@@ -207,6 +222,17 @@ static float blend(const float *said)
     return .5f * said[LBP_P_LAST] + .25f * said[LBP_P_MEDIAN_3] + .25f * said[LBP_P_MEDIAN_31];
 }
 
+/* Who knows few moments of the past mostly tells of chance: as long as that is so the blend speaks along. */
+static float analogue(const struct lbp_forecast *f, float usual)
+{
+    float lengths = (float)f->judged[LBP_P_ANALOGUE] / (float)f->ahead, value;
+
+    if (!lbp_analogue_ask(&f->analogue, &f->moment, &value))
+        return usual;
+    lengths *= lengths;
+    return usual + lengths / (lengths + UNSURE * UNSURE) * (value - usual);
+}
+
 /* The samples in order, the newest last. */
 static size_t unroll(const struct lbp_forecast *f, float *ret_v)
 {
@@ -242,8 +268,7 @@ static void predict(struct lbp_forecast *f)
     said[LBP_P_DAY] = f->day[f->day_slot];
     said[LBP_P_BLEND] = blend(said);
     f->then[f->newest] = f->moment;
-    if (!lbp_analogue_ask(&f->analogue, &f->moment, &said[LBP_P_ANALOGUE]))
-        said[LBP_P_ANALOGUE] = said[LBP_P_BLEND];
+    said[LBP_P_ANALOGUE] = analogue(f, said[LBP_P_BLEND]);
     said[LBP_P_MIX] = lbp_mix_say(&f->mix, said);
 }
 

@@ -6,7 +6,8 @@
  * the time to come, a minute: a job lives that long and longer, and the next moment alone is of no use to it.  From the same
  * samples: how long the load can be expected to stay as it is.  Pure; a fixed size, no allocation.
  * Source: ALGORITHMS.md, seed 004 ("past it"); the manner is that of Wolski's Network Weather Service (1998); who answers, by
- * experts' posterior with a prior, after Vovk and Littlestone & Warmuth.  What each part brings: docs/internals/forecast.md.  docs/internals/forecast.md says what each part brings.
+ * experts' posterior with a prior, after Vovk and Littlestone & Warmuth.  What each part brings:
+ * docs/internals/forecast.md.
  */
 #ifndef LBP_FORECAST_H
 #define LBP_FORECAST_H

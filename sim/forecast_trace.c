@@ -47,7 +47,8 @@ static int run(const struct sim_load *t, unsigned ahead, struct score *s)
     return s->samples > 0 ? 0 : -ENODATA;
 }
 
-static void print(const char *path, const struct sim_load *t, const struct score *s, bool all)
+static void print(const char *path, const struct sim_load *t, unsigned ahead, const struct score *s,
+                  bool all)
 {
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     int best = 0, usual = 0;
@@ -57,12 +58,13 @@ static void print(const char *path, const struct sim_load *t, const struct score
             best = s->single[p] < s->single[best] ? p : best;
         usual = s->answered[p] > s->answered[usual] ? p : usual;
     }
-    printf("forecast trace=%.*s interval_s=%g over_last_value=%.3f over_hindsight=%.3f "
+    printf("forecast trace=%.*s interval_s=%g ahead_s=%g over_last_value=%.3f over_hindsight=%.3f "
            "hindsight_over_last_value=%.3f mae_cpus=%.4f samples=%ld "
            "hindsight=\"%s\" mostly=\"%s\"\n",
-           (int)strcspn(name, "."), name, t->interval_s, s->chosen / s->single[LBP_P_LAST],
-           s->chosen / s->single[best], s->single[best] / s->single[LBP_P_LAST],
-           s->chosen / (double)s->samples, s->samples, lbp_predictor_name((enum lbp_predictor)best),
+           (int)strcspn(name, "."), name, t->interval_s, ahead * t->interval_s,
+           s->chosen / s->single[LBP_P_LAST], s->chosen / s->single[best],
+           s->single[best] / s->single[LBP_P_LAST], s->chosen / (double)s->samples, s->samples,
+           lbp_predictor_name((enum lbp_predictor)best),
            lbp_predictor_name((enum lbp_predictor)usual));
     for (int p = 0; p < LBP_PREDICTORS && all; p++)
         fprintf(stderr, "  %-12s %.4f cores, answered %ld times\n",
@@ -99,24 +101,29 @@ int main(int argc, char **argv)
             first = argc;
     }
     if (first >= argc) {
-        fprintf(stderr, "Usage: forecast-trace [--interval=S] [--ahead=S] [--all] TRACE...\n"
-                        "--interval: of a sample (10 s);  --ahead: what is forecast is the mean "
-                        "over so long (60 s)\n"
-                        "--all: each predictor's error, on stderr\n");
+        fprintf(stderr,
+                "Usage: forecast-trace [--interval=S] [--ahead=S] [--all] TRACE...\n"
+                "--interval: of a sample (10 s);  --ahead: what is forecast is the mean "
+                "over so long (60 s), at most %d samples\n"
+                "--all: each predictor's error, on stderr\n",
+                LBP_FORECAST_AHEAD);
         return 2;
     }
     for (int i = first; i < argc; i++) {
         struct score s = {0};
         struct sim_load t = {0};
         int rc = sim_load_read(argv[i], interval_s, &t);
+        unsigned ahead = 0;
 
-        if (rc == 0)
-            rc = run(&t, (unsigned)fmax(1, floor(ahead_s / t.interval_s + .5)), &s);
+        if (rc == 0) {
+            ahead = (unsigned)fmin(fmax(1, floor(ahead_s / t.interval_s + .5)), LBP_FORECAST_AHEAD);
+            rc = run(&t, ahead, &s);
+        }
         if (rc < 0) {
             fprintf(stderr, "forecast-trace: %s: %s\n", argv[i], strerror(-rc));
             failed = 1;
         } else {
-            print(argv[i], &t, &s, all);
+            print(argv[i], &t, ahead, &s, all);
         }
         sim_load_fini(&t);
     }

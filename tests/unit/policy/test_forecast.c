@@ -262,6 +262,50 @@ START_TEST(a_pattern_is_recognised)
 }
 END_TEST
 
+/* An analogue by few moments mostly tells of chance: the blend speaks along until there are more. */
+START_TEST(who_has_seen_little_is_not_alone)
+{
+    double said, usual, error, early = 0, late = 0;
+    int nearly = 0, nlate = 0;
+    float own;
+
+    for (int i = 0; i < 1200; i++) {
+        feed(i % 20 < 8 ? 1 + .02 * uniform() : .1);
+        if (!lbp_analogue_ask(&f.analogue, &f.moment, &own))
+            continue;
+        ck_assert(lbp_forecast_one(&f, LBP_P_ANALOGUE, &said, &error));
+        ck_assert(lbp_forecast_one(&f, LBP_P_BLEND, &usual, &error));
+        if (fabs((double)own - usual) < .05)
+            continue;
+        if (i < 50) { /* eight minutes */
+            early += (said - usual) / ((double)own - usual);
+            nearly++;
+        } else if (i > 1000) {
+            late += (said - usual) / ((double)own - usual);
+            nlate++;
+        }
+    }
+    ck_assert_int_gt(nearly, 5);
+    ck_assert_int_gt(nlate, 50);
+    ck_assert_double_lt(early / nearly, .5);
+    ck_assert_double_gt(early / nearly, .05);
+    ck_assert_double_gt(late / nlate, .99);
+}
+END_TEST
+
+/* An hour is too little to learn all weights from: few have most of the first trust, nobody has none. */
+START_TEST(few_are_trusted_at_first)
+{
+    float *w = f.mix.weight;
+
+    ck_assert_double_gt((double)(w[LBP_P_ANALOGUE] + w[LBP_P_MEDIAN_7] + w[LBP_P_BLEND]), .7);
+    for (int p = 0; p < LBP_P_MIX; p++) {
+        ck_assert_double_gt((double)w[p], .01);
+        ck_assert(w[p] <= w[LBP_P_ANALOGUE]);
+    }
+}
+END_TEST
+
 /* The nearest of what is remembered answer: where the future is the present, the present comes out. */
 START_TEST(the_nearest_moments_answer)
 {
@@ -370,6 +414,8 @@ int main(void)
     tcase_add_test(tc, the_time_of_day_is_learned);
     tcase_add_test(tc, silence_voids_the_recent);
     tcase_add_test(tc, a_pattern_is_recognised);
+    tcase_add_test(tc, who_has_seen_little_is_not_alone);
+    tcase_add_test(tc, few_are_trusted_at_first);
     tcase_add_test(tc, the_nearest_moments_answer);
     tcase_add_test(tc, the_mix_is_better_than_the_best);
     tcase_add_test(tc, who_says_nothing_sleeps);
