@@ -110,7 +110,8 @@ def bars(title, text, targets, unit='none', width=8, height=8, thresholds=None, 
     if isinstance(targets, dict):
         targets = [targets]
     options = {'reduceOptions': {'values': False, 'calcs': ['lastNotNull'], 'fields': ''}, 'displayMode': 'basic', 'orientation': 'horizontal',
-               'showUnfilled': True, 'valueMode': 'color', 'minVizWidth': 8, 'minVizHeight': 16, 'namePlacement': 'top', 'sizing': 'auto',
+               'showUnfilled': True, 'valueMode': 'color', 'minVizWidth': 8, 'minVizHeight': 16, 'namePlacement': 'auto', 'sizing': 'auto',
+               'text': {'titleSize': 14, 'valueSize': 18},  # else few bars have letters so large that names are cut
                'maxVizHeight': 300,
                'legend': {'showLegend': True, 'displayMode': 'list', 'placement': 'bottom', 'calcs': []}}
     return panel('bargauge', title, text, targets, width, height, unit, thresholds, options=options, **more)

@@ -164,7 +164,7 @@ void lbd_print_forecast(FILE *f, const json_t *answer)
     print_time(f, number_of(answer, "stable_s"));
     fprintf(f, ".\nFrom %.0f samples, the last ", number_of(answer, "samples"));
     print_time(f, number_of(answer, "age_s"));
-    fprintf(f, " ago:\n  %-12s  %8s  %8s\n", "PREDICTOR", "SAYS", "ERROR");
+    fprintf(f, " ago; in cores:\n  %-12s  %8s  %8s\n", "PREDICTOR", "SAYS", "ERROR");
     json_array_foreach(list, i, p)
     {
         fprintf(f, "%c ", strcmp(text_of(p, "name"), best) == 0 ? '*' : ' ');

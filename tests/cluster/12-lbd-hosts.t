@@ -53,7 +53,13 @@ like "$(ctl rank)" 's x [0-9.]+ for load' "the ranking says why"
 is "$(ctl --json policy show --effective --partition=none | pick "" policy)" auto "what a step would get"
 is "$(ctl --json weights user=0.25 task=2 | pick "" user)" 0.25 "weights are set"
 is "$(ctl --json policy show | pick "" index.task)" 2 "and in force"
+# an interval in which nothing would be seen, and back: the samples show which one is in force
+is "$(cluster on n1 "$LB_BUILD/bin/lbctl" --json probe --interval=1h | pick "" load_interval_s)" 3600 "n1 is hardly ever sampled"
+samples=$(status n1 node.samples)
 is "$(cluster on n1 "$LB_BUILD/bin/lbctl" --json probe --interval=500ms | pick "" load_interval_s)" 0.5 "n1 is sampled more often"
+ok "and it is" within 60 status_above n1 node.samples $((samples + 12))
+is "$(cluster on n1 "$LB_BUILD/bin/lbctl" hosts >/dev/null 2>&1 || echo $?)" 1 "a node cannot say what only the controller knows"
+is "$(ctl hosts --restore >/dev/null 2>&1 || echo $?)" 2 "an option that a command has not is misuse"
 cluster head scontrol update NodeName=n2 State=drain Reason=spider >/dev/null
 like "$(ctl hosts)" 'n2 .*drain.*spider' "a drained host is shown"
 ranked() { [ "$(ctl --json rank | perl -MJSON::PP -e 'print join " ", sort map { $_->{host} } @{decode_json(<STDIN>)->{hosts}}')" = "$1" ]; }
