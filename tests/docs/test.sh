@@ -71,7 +71,7 @@ with docs/man/lbd.8 's/Fl -web-config/Fl -webconfig/' && planted manual 'option 
 with docs/man/lbctl.1 's/^\.It Cm forecast.*/.It Cm foresee/' && planted manual 'command forecast is missing' && back
 with lbd/ctl/lbctl.c 's/{"width", /{"wide", /' && planted manual 'option wide is missing' && back
 with lbd/ctl/lbctl.c 's/--restore: put/put/' && planted manual 'option restore is missing' && back
-with docs/man/policy.conf.5 's/^\.It Cm user , terminal/.It Cm user/' && planted manual 'key terminal is missing' && back
+with docs/man/policy.conf.5 's/^\.It Cm user , Cm terminal/.It Cm user/' && planted manual 'key terminal is missing' && back
 with docs/man/policy.conf.5 's/^\.It Cm size/.It Cm sizes/' && planted manual 'key sizes is not in the code' && back
 with packaging/policy.conf '/backup_hour/d' && planted manual 'policy.conf: key backup_hour is missing' && back
 if command -v groff >/dev/null; then
