@@ -30,10 +30,10 @@ static const struct {
     const char *name;
     unsigned length; /* samples */
 } predictor[LBP_PREDICTORS] = {
-    {"last", 1},     {"mean 3", 3},      {"mean 6", 6},   {"mean 12", 12},   {"mean 30", 30},
-    {"mean 90", 90}, {"median 3", 3},    {"median 7", 7}, {"median 15", 15}, {"median 31", 31},
-    {"exp 0.1", 0},  {"exp 0.25", 0},    {"exp 0.5", 0},  {"level", 0},      {"ar 1", 0},
-    {"ar 4", 0},     {"time of day", 0}, {"analogue", 0}, {"blend", 0},      {"mix", 0}};
+    {"last", 1},       {"mean 12", 12},   {"mean 90", 90}, {"median 3", 3},    {"median 7", 7},
+    {"median 15", 15}, {"median 31", 31}, {"exp 0.1", 0},  {"exp 0.25", 0},    {"exp 0.5", 0},
+    {"level", 0},      {"ar 1", 0},       {"ar 4", 0},     {"time of day", 0}, {"analogue", 0},
+    {"blend", 0},      {"mix", 0}};
 
 static const float smoothing[3] = {.1f, .25f, .5f};
 
@@ -42,7 +42,7 @@ const char *lbp_predictor_name(enum lbp_predictor p)
     return (unsigned)p < LBP_PREDICTORS ? predictor[p].name : "";
 }
 
-/* An hour is too little to learn twenty weights from: most of the first trust is for few, the others must earn theirs. */
+/* An hour is too little to learn all weights from: most of the first trust is for few, the others must earn theirs. */
 static float trust(int p)
 {
     switch (p) {

@@ -25,10 +25,7 @@
 
 enum lbp_predictor {
     LBP_P_LAST,
-    LBP_P_MEAN_3,
-    LBP_P_MEAN_6,
     LBP_P_MEAN_12,
-    LBP_P_MEAN_30,
     LBP_P_MEAN_90,
     LBP_P_MEDIAN_3,
     LBP_P_MEDIAN_7,

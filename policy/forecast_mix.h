@@ -10,7 +10,7 @@
 #ifndef LBP_FORECAST_MIX_H
 #define LBP_FORECAST_MIX_H
 
-#define LBP_MIX_EXPERTS 20 /* at most */
+#define LBP_MIX_EXPERTS 16 /* at most */
 
 struct lbp_mix {
     unsigned n, ahead;
