@@ -10,8 +10,8 @@
 #include "common/log.h"
 #include "lbd/controller/helper.h"
 
-#define SHARED_NS (20 * LBX_NS_PER_MS) /* who asks so soon after another has its answer, too */
-#define TURN_MS 250                    /* while one has asked in the last JUST_NS */
+#define SHARED_NS (5 * LBX_NS_PER_MS) /* who asks so soon after another has its answer, too */
+#define TURN_MS 250                   /* while one has asked in the last JUST_NS */
 #define SLOW_TURN_MS 1000
 #define JUST_NS (10 * LBX_NS_PER_S)
 #define LATELY_NS (60 * LBX_NS_PER_S)

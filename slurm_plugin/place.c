@@ -7,13 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/clock.h"
 
 #define GAIN 1.05        /* of the slowest task: less is within the noise of what was measured */
 #define WORK_MAX 4000000 /* steps of the layout: some ms */
 #define LEAST_WAIT_NS (10 * LBX_NS_PER_MS)
-#define FRESH_NS (20 * LBX_NS_PER_MS)
+#define FRESH_NS (10 * LBX_NS_PER_MS)
+#define PAUSE_NS (5 * LBX_NS_PER_MS)
+#define ENDING_NS (30 * LBX_NS_PER_MS) /* jobs that end are waited for so long */
 #define CLAIM_TRIES 16 /* of a burst the last ones find that many others before them */
 
 static struct lbw_local_claims claims;
@@ -284,11 +287,13 @@ static bool fits(const struct lbs_place *p, struct lbs_slot *slot, size_t n)
 }
 
 /*
- * The idle hosts as slots; where Slurm was slow, and what was known before is not enough, once more: hosts may have become idle.
- * Returns their number, 0 with lbd->why.
+ * The idle hosts as slots.  Where they are not enough it is asked again: what was known before Slurm answers may be old, and hosts
+ * where a job has just ended are idle some ms later.  Returns their number, 0 with lbd->why.
  */
 static size_t find_idle(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs_slot *slot)
 {
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    int64_t begin_ns = lbx_clock_mono_ns(), half_ns = begin_ns + (p->deadline_ns - begin_ns) / 2;
     const struct lbw_local_idle *idle;
     int fd = *p->idle;
     size_t n = 0;
@@ -296,8 +301,8 @@ static size_t find_idle(const struct lbs_place *p, struct lbs_lbd *lbd, struct l
     *p->idle = -1;
     if (fd < 0)
         fd = lbs_place_begin(p, lbd);
-    for (int i = 0; fd >= 0; i++) {
-        int64_t left_ns;
+    while (fd >= 0) {
+        int64_t now_ns;
 
         idle = lbs_ask_idle_end(lbd, fd, p->deadline_ns);
         if (idle) {
@@ -305,11 +310,16 @@ static size_t find_idle(const struct lbs_place *p, struct lbs_lbd *lbd, struct l
             n = idle_slots(p, idle, slot);
             lbd->why = LBW_PLACE_NO_IDLE_HOSTS;
         }
-        left_ns = p->deadline_ns - lbx_clock_mono_ns();
-        if (i > 0 || left_ns < LEAST_WAIT_NS || fits(p, slot, n) ||
-            (idle ? idle->age_ns < FRESH_NS : lbd->why != LBW_PLACE_NO_IDLE_HOSTS))
+        now_ns = lbx_clock_mono_ns();
+        if (lbd->why != LBW_PLACE_NO_IDLE_HOSTS || now_ns > p->deadline_ns - LEAST_WAIT_NS ||
+            fits(p, slot, n))
             break;
-        fd = ask_idle(p, lbd, left_ns - LEAST_WAIT_NS / 2);
+        if (idle && idle->age_ns < FRESH_NS) {
+            if (now_ns > half_ns || now_ns > begin_ns + ENDING_NS)
+                break;
+            (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+        }
+        fd = ask_idle(p, lbd, p->deadline_ns - LEAST_WAIT_NS / 2 - now_ns);
     }
     return n;
 }
