@@ -22,73 +22,33 @@ enum meaning {
     LB,
 };
 
-struct option {
-    const char *name;
-    char letter; /* 0: none */
-    enum arg arg;
+struct kind {
     enum meaning meaning;
+    enum arg arg;
+    const char *names; /* NAME or NAME|LETTER, behind spaces */
 };
 
 /* Of srun(1), 20.11 to 24.05.  What is missing here is taken for a conflict: among it all of -m, -w, -x, -r and --ntasks-per-*. */
-static const struct option options[] = {
-    {"account", 'A', REQUIRED, ACCOUNT},
-    {"acctg-freq", 0, REQUIRED, HARMLESS},
-    {"bcast", 0, OPTIONAL, HARMLESS},
-    {"chdir", 'D', REQUIRED, HARMLESS},
-    {"comment", 0, REQUIRED, HARMLESS},
-    {"compress", 0, OPTIONAL, HARMLESS},
-    {"constraint", 'C', REQUIRED, FRESH},
-    {"container", 0, REQUIRED, HARMLESS},
-    {"contiguous", 0, NO, FRESH},
-    {"cpu-bind", 0, REQUIRED, HARMLESS},
-    {"cpu-freq", 0, REQUIRED, HARMLESS},
-    {"cpus-per-task", 'c', REQUIRED, CPUS},
-    {"deadline", 0, REQUIRED, FRESH},
-    {"dependency", 'd', REQUIRED, FRESH},
-    {"disable-status", 'X', NO, HARMLESS},
-    {"epilog", 0, REQUIRED, HARMLESS},
-    {"error", 'e', REQUIRED, HARMLESS},
-    {"exact", 0, NO, EXACT},
-    {"export", 0, REQUIRED, HARMLESS},
-    {"immediate", 'I', OPTIONAL, FRESH},
-    {"input", 'i', REQUIRED, HARMLESS},
-    {"job-name", 'J', REQUIRED, HARMLESS},
-    {"kill-on-bad-exit", 'K', OPTIONAL, HARMLESS},
-    {"label", 'l', NO, HARMLESS},
-    {"lb", 0, OPTIONAL, LB},
-    {"mail-type", 0, REQUIRED, HARMLESS},
-    {"mail-user", 0, REQUIRED, HARMLESS},
-    {"mem", 0, REQUIRED, FRESH},
-    {"mem-bind", 0, REQUIRED, HARMLESS},
-    {"mem-per-cpu", 0, REQUIRED, FRESH},
-    {"mpi", 0, REQUIRED, HARMLESS},
-    {"msg-timeout", 0, REQUIRED, HARMLESS},
-    {"nice", 0, OPTIONAL, HARMLESS},
-    {"no-kill", 'k', OPTIONAL, HARMLESS},
-    {"nodes", 'N', REQUIRED, NODES},
-    {"ntasks", 'n', REQUIRED, NTASKS},
-    {"open-mode", 0, REQUIRED, HARMLESS},
-    {"output", 'o', REQUIRED, HARMLESS},
-    {"partition", 'p', REQUIRED, PARTITION},
-    {"preserve-env", 'E', NO, HARMLESS},
-    {"priority", 0, REQUIRED, HARMLESS},
-    {"profile", 0, REQUIRED, HARMLESS},
-    {"prolog", 0, REQUIRED, HARMLESS},
-    {"propagate", 0, OPTIONAL, HARMLESS},
-    {"qos", 'q', REQUIRED, FRESH},
-    {"quiet", 'Q', NO, HARMLESS},
-    {"quit-on-interrupt", 0, NO, HARMLESS},
-    {"send-libs", 0, OPTIONAL, HARMLESS},
-    {"signal", 0, REQUIRED, HARMLESS},
-    {"slurmd-debug", 0, REQUIRED, HARMLESS},
-    {"task-epilog", 0, REQUIRED, HARMLESS},
-    {"task-prolog", 0, REQUIRED, HARMLESS},
-    {"threads", 'T', REQUIRED, HARMLESS},
-    {"time", 't', REQUIRED, HARMLESS},
-    {"unbuffered", 'u', NO, HARMLESS},
-    {"verbose", 'v', NO, VERBOSE},
-    {"wait", 'W', REQUIRED, HARMLESS},
-    {"wckey", 0, REQUIRED, HARMLESS},
+static const struct kind options[] = {
+    {HARMLESS, NO,
+     "disable-status|X label|l preserve-env|E quiet|Q quit-on-interrupt unbuffered|u"},
+    {HARMLESS, REQUIRED,
+     "acctg-freq chdir|D comment container cpu-bind cpu-freq epilog error|e export "
+     "input|i job-name|J mail-type mail-user mem-bind mpi msg-timeout open-mode "
+     "output|o priority profile prolog signal slurmd-debug task-epilog task-prolog "
+     "threads|T time|t wait|W wckey"},
+    {HARMLESS, OPTIONAL, "bcast compress kill-on-bad-exit|K nice no-kill|k propagate send-libs"},
+    {FRESH, NO, "contiguous"},
+    {FRESH, REQUIRED, "constraint|C deadline dependency|d mem mem-per-cpu qos|q"},
+    {FRESH, OPTIONAL, "immediate|I"},
+    {NTASKS, REQUIRED, "ntasks|n"},
+    {NODES, REQUIRED, "nodes|N"},
+    {CPUS, REQUIRED, "cpus-per-task|c"},
+    {EXACT, NO, "exact"},
+    {PARTITION, REQUIRED, "partition|p"},
+    {ACCOUNT, REQUIRED, "account|A"},
+    {VERBOSE, NO, "verbose|v"},
+    {LB, OPTIONAL, "lb"},
 };
 
 static const struct {
@@ -194,19 +154,18 @@ static void take(struct lbs_command *c, enum meaning meaning, const char *name, 
         c->conflict = name;
 }
 
-static const struct option *find_long(const char *name, size_t n)
+/* The kind whose names have this one, of n bytes, or this letter (then n is 0). */
+static const struct kind *find(const char *name, size_t n, char letter)
 {
     for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-        if (strncmp(options[i].name, name, n) == 0 && options[i].name[n] == '\0')
-            return &options[i];
-    return NULL;
-}
+        for (const char *at = options[i].names; *at; at += strspn(at, " ")) {
+            size_t len = strcspn(at, " |");
 
-static const struct option *find_letter(char letter)
-{
-    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-        if (options[i].letter != 0 && options[i].letter == letter)
-            return &options[i];
+            if (n > 0 ? len == n && memcmp(at, name, n) == 0
+                      : at[len] == '|' && at[len + 1] == letter)
+                return &options[i];
+            at += strcspn(at, " ");
+        }
     return NULL;
 }
 
@@ -214,7 +173,7 @@ static const struct option *find_letter(char letter)
 static int take_long(struct lbs_command *c, char *const *argv)
 {
     const char *name = argv[0] + 2, *value = strchr(name, '=');
-    const struct option *o = find_long(name, value ? (size_t)(value - name) : strlen(name));
+    const struct kind *o = find(name, value ? (size_t)(value - name) : strlen(name), 0);
     int used = 1;
 
     if (!o || (o->arg == NO && value))
@@ -235,7 +194,7 @@ static int take_long(struct lbs_command *c, char *const *argv)
 static int take_letters(struct lbs_command *c, char *const *argv)
 {
     for (const char *at = argv[0] + 1; *at; at++) {
-        const struct option *o = find_letter(*at);
+        const struct kind *o = find(NULL, 0, *at);
         const char *value = at[1] ? at + 1 : NULL;
         int used = 1;
 

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "slurm_plugin/options.h"
 #include "wire/local.h"
 
 #define DEADLINE_MS_MAX 100 /* the guarantee to users: a site may only tighten it */

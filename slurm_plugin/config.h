@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "slurm_plugin/choice.h"
 
 #define LBS_PATH_MAX 256 /* bytes with the NUL */
-#define LBS_TEXT_MAX 512 /* of a policy's text, with the NUL */
 
 struct lbs_config {
     char policy[LBS_TEXT_MAX]; /* of steps that ask for none; "" or "off": these are left alone */

@@ -6,11 +6,12 @@ libplugin_la_SOURCES = \
 	slurm_plugin/ask.c slurm_plugin/ask.h \
 	slurm_plugin/balancer.c slurm_plugin/balancer.h \
 	slurm_plugin/child.c slurm_plugin/child.h \
+	slurm_plugin/choice.c slurm_plugin/choice.h \
 	slurm_plugin/command.c slurm_plugin/command.h \
 	slurm_plugin/config.c slurm_plugin/config.h \
 	slurm_plugin/layout.c slurm_plugin/layout.h \
 	slurm_plugin/local.c \
-	slurm_plugin/options.c slurm_plugin/options.h \
+	slurm_plugin/options.c \
 	slurm_plugin/place.c slurm_plugin/place.h \
 	slurm_plugin/plugin.c slurm_plugin/plugin.h \
 	slurm_plugin/remote.c \

@@ -11,8 +11,8 @@
 
 #include "common/clock.h"
 #include "slurm_plugin/ask.h"
+#include "slurm_plugin/choice.h"
 #include "slurm_plugin/config.h"
-#include "slurm_plugin/options.h"
 
 /*
  * One process loads the plugin for one purpose (srun, sbatch, salloc, or the slurmstepd of one
@@ -53,6 +53,9 @@ void lbs_local_post_opt(void);
 
 /* allocator.c: in salloc and sbatch. */
 void lbs_allocator_post_opt(void);
+
+/* options.c: make --lb known to srun, sbatch, salloc, or slurmstepd; from slurm_spank_init only. */
+void lbs_options_register(spank_t spank);
 
 /* options.c: judge SLURM_LB and the site's limits before anything is submitted; says what is wrong and ends the client when
  * something is. */

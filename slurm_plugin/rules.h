@@ -4,7 +4,7 @@
 #define LBS_RULES_H
 
 #include "common/error.h"
-#include "slurm_plugin/options.h"
+#include "slurm_plugin/choice.h"
 #include "wire/local.h"
 
 /*

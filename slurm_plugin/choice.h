@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The option --lb[=POLICY][,key=value...], --lb=off, --lb=help. */
-#ifndef LBS_OPTIONS_H
-#define LBS_OPTIONS_H
-
-#include <slurm/spank.h>
+/* What a text of --lb, of SLURM_LB or of policy= asks for. */
+#ifndef LBS_CHOICE_H
+#define LBS_CHOICE_H
 
 #include "common/error.h"
 #include "policy/registry.h"
-#include "slurm_plugin/config.h"
+
+#define LBS_TEXT_MAX 512 /* of a policy's text, with the NUL */
 
 /* What Slurm (22.05) hands to a job's steps for the option of sbatch or salloc without an argument. */
 #define LBS_NO_ARGUMENT "(null)"
@@ -25,14 +24,11 @@ struct lbs_choice {
 };
 
 /*
- * What a text of the option, of SLURM_LB or of policy= asks for; NULL and "" are the policy auto, until the site decides.
+ * Read such a text; NULL and "" are the policy auto, until the site decides.
  * Returns 0, or -EINVAL with a text naming what is wrong and the nearest right one; *ret_choice
  * untouched on failure.
  */
 int lbs_choice_parse(const char *text, struct lbs_choice *ret_choice, struct lbx_error *err)
     __attribute__((warn_unused_result));
-
-/* Make --lb known to srun, sbatch, salloc, or slurmstepd: from slurm_spank_init only. */
-void lbs_options_register(spank_t spank);
 
 #endif
