@@ -11,6 +11,7 @@
 #include "libclient/connect.h"
 #include "libclient/exchange.h"
 #include "libclient/flow.h"
+#include "libclient/leave.h"
 #include "libclient/size.h"
 #include "libclient/step.h"
 #include "libclient/sync.h"
@@ -183,25 +184,31 @@ static int ask(struct lb_loop *l)
     struct lb_ctx *ctx = l->ctx;
     struct lbc_step *s = l->step;
     int64_t hash = s->next ? lbc_layout_hash(l, s->next) : 0;
-    const int64_t vote[] = {s->next != NULL, hash, -hash, propose_interval(l),
-                            lbc_link_is_open(&ctx->link)};
+    const int64_t vote[] = {s->next != NULL,
+                            hash,
+                            -hash,
+                            propose_interval(l),
+                            lbc_link_is_open(&ctx->link),
+                            l->number,
+                            -(int64_t)l->number,
+                            INT64_MAX};
 
     static_assert(sizeof(vote) == sizeof(s->vote), "one place for each vote");
     memcpy(s->vote, vote, sizeof(vote));
-    if (ctx->transport->ops->least_start(ctx->transport, s->vote, sizeof(vote) / sizeof(vote[0])) <
-        0)
+    if (ctx->transport->ops->least_start(ctx->transport, s->vote, LBC_VOTES) < 0)
         lbc_ctx_fail(ctx);
-    if (lbc_wait_for(l, NULL) < 0)
+    if (lbc_wait_for(l, NULL) < 0 || lbc_leave_is_split(l))
         return -EIO;
-    s->interval = s->vote[3];
+    s->interval = s->vote[LBC_VOTE_INTERVAL];
     s->agree_at = s->exchanges + s->interval;
-    if (s->vote[0] > 0 && s->vote[1] == -s->vote[2])
+    if (s->vote[LBC_VOTE_NEXT] > 0 && s->vote[LBC_VOTE_HASH] == -s->vote[LBC_VOTE_MINUS_HASH])
         return apply(l);
-    if (s->vote[0] > 0) { /* they were told different things: no such balancer is followed */
+    if (s->vote[LBC_VOTE_NEXT] >
+        0) { /* they were told different things: no such balancer is followed */
         lbc_link_close(&ctx->link);
         lbc_ctx_check_link(ctx);
         stop_asking(l);
-    } else if (s->vote[4] == 0) {
+    } else if (s->vote[LBC_VOTE_LINK] == 0) {
         stop_asking(l);
     }
     return 0;

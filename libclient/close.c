@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "libclient/exchange.h"
+#include "libclient/leave.h"
 #include "libclient/loop.h"
 #include "libclient/pass.h"
 #include "libclient/report.h"
@@ -37,6 +38,8 @@ void lb_loop_close(lb_loop *l)
     if (!l)
         return;
     lbc_pass_abandon(l);
+    if (l->step && l->ctx)
+        lbc_leave(l);
     if (l->ctx)
         leave_ctx(l);
     lbc_step_fini(l);

@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "libclient/array.h"
 #include "libclient/exchange.h"
+#include "libclient/wait.h"
 
 #define SUMMARY_VALUES 7
 #define ANSWER_NS \
@@ -39,12 +40,10 @@ static void summarize(struct lb_ctx *ctx)
                                    (double)ctx->closed.bytes,      (double)ctx->closed.compute_ns,
                                    (double)ctx->closed.wait_ns,    (double)ctx->closed.library_ns,
                                    (double)ctx->closed.passes};
-    double *all = calloc((size_t)ctx->size * SUMMARY_VALUES, sizeof(*all));
-    double sum[SUMMARY_VALUES] = {0}, most_compute = 0, time;
+    double *all, sum[SUMMARY_VALUES] = {0}, most_compute = 0, time;
 
-    /* without memory the call is made all the same, the others wait in it */
-    if (!all)
-        return;
+    while (!(all = calloc((size_t)ctx->size * SUMMARY_VALUES, sizeof(*all))))
+        lbc_wait_rest(ctx); /* the others wait for our part */
     if (ctx->size == 1)
         memcpy(all, mine, sizeof(mine));
     else if (ctx->transport->ops->allgather(ctx->transport, mine, SUMMARY_VALUES, all) < 0)

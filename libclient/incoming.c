@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "libclient/leave.h"
 #include "libclient/outgoing.h"
 #include "libclient/packed.h"
 #include "libclient/report.h"
@@ -28,7 +29,8 @@ static bool is_header(const struct lbc_header *h, size_t bytes)
 {
     return bytes >= lbc_transfer_bytes(0) && h->magic == LBC_TRANSFER_MAGIC &&
            h->nspans <= LBC_TRANSFER_SPANS && bytes == lbc_transfer_bytes(h->nspans) &&
-           (h->kind == LBC_TRANSFER_MOVE || h->kind == LBC_TRANSFER_COLLECT);
+           (h->kind == LBC_TRANSFER_MOVE || h->kind == LBC_TRANSFER_COLLECT ||
+            (h->kind == LBC_TRANSFER_CLOSED && h->nspans == 0));
 }
 
 /* Do the spans lie in the loop, and belong to nobody here? */
@@ -46,7 +48,7 @@ static bool fits_loop(const struct lb_loop *l, const struct lbc_header *h)
     if (h->packed_bytes < 0 ||
         (h->packed_bytes > 0) != (h->kind == LBC_TRANSFER_MOVE && l->pack.pack && h->nspans > 0))
         return false;
-    return h->kind == LBC_TRANSFER_MOVE || h->array < l->nrows;
+    return h->kind != LBC_TRANSFER_COLLECT || h->array < l->nrows;
 }
 
 /* Returns 1 with a new one at the end of the list, 0, or a negative errno. */
@@ -89,6 +91,8 @@ static bool is_due(const struct lbc_in *in, const struct lb_loop *l)
         return false;
     if (in->header.kind == LBC_TRANSFER_COLLECT)
         return l->collecting && in->header.sequence == l->collects;
+    if (in->header.kind == LBC_TRANSFER_CLOSED)
+        return true;
     /* Iterations that come back before our own sending of them was seen to be complete: their
      * memory is still the sending's, and is released after it. */
     return l->state != LBC_IDLE && in->header.pass == l->pass &&
@@ -133,6 +137,10 @@ static int add(struct lbc_in *in, struct lb_loop *l, int64_t now_ns)
 
     if (h->kind == LBC_TRANSFER_COLLECT) {
         l->collected += h->last;
+        return 0;
+    }
+    if (h->kind == LBC_TRANSFER_CLOSED) {
+        lbc_leave_told(l, (int64_t)h->epoch, h->closed_passes, h->last);
         return 0;
     }
     if (lbc_loop_reserve(l, h->nspans) < 0)
@@ -216,6 +224,15 @@ bool lbc_incoming_expected(const struct lb_loop *l)
             in->header.pass == l->pass)
             return true;
     return false;
+}
+
+bool lbc_incoming_has(const struct lb_loop *l)
+{
+    const struct lbc_in *in = l->ctx->in;
+
+    while (in && in->header.loop != l->number)
+        in = in->next;
+    return in != NULL;
 }
 
 void lbc_incoming_drop(struct lb_ctx *ctx, const struct lb_loop *l)

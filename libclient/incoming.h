@@ -15,6 +15,9 @@ int lbc_incoming_poll(struct lb_ctx *ctx, int64_t now_ns);
 /* Is a transfer for l's present pass coming in? */
 bool lbc_incoming_expected(const struct lb_loop *l);
 
+/* Is any transfer for l coming in? */
+bool lbc_incoming_has(const struct lb_loop *l);
+
 /* Forget those of a loop (NULL: of all). */
 void lbc_incoming_drop(struct lb_ctx *ctx, const struct lb_loop *l);
 

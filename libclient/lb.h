@@ -25,8 +25,9 @@
  * Nothing here ends the program, and nothing is written but these lines, on stderr: one by rank 0
  * when balancing was asked for (srun --lb, or mpirun, where it is the default) and cannot be had,
  * or when the balancer is lost; a few by rank 0 at the end under the policy's key `report`; and one by
- * a rank whose rows were lost because MPI or a connection failed; and one by ranks 0 and 1 each when another
- * rank's step of a stepped or pipelined loop does not come for 30 s.  Without a balancer loops run with a fixed
+ * a rank whose rows were lost because MPI or a connection failed; one by ranks 0 and 1 each when another
+ * rank's step of a stepped or pipelined loop does not come for 30 s; and one by the rank that has closed
+ * such a loop while others go on with it, or by those that wait for it.  Without a balancer loops run with a fixed
  * distribution and nobody waits for anybody.
  */
 #ifndef LB_H
@@ -199,12 +200,16 @@ int lb_loop_stepped(lb_loop *l, int64_t halo);
  * let all ranks, at the same call, move blocks as the balancer has proposed.  Collective.
  *
  * lb_loop_owned says afterwards what this rank owns.  Rows outside of the block and its halo are
- * lost where blocks move.  A rank that makes fewer calls than the others, or fewer steps, is waited for:
- * when it does not come for 30 s that is said on stderr, and the wait goes on, as it may be slow.  Which step that is in depends on time, so do not count on blocks staying
- * where they are between two calls, nor on their moving.
+ * lost where blocks move.  In which call they move depends on time, so do not count on blocks
+ * staying where they are between two calls, nor on their moving.
+ *
+ * A rank that makes fewer calls than the others, or fewer steps, is waited for: when it does not
+ * come for 30 s that is said on stderr, and the wait goes on, as it may be slow.  When it has closed
+ * the loop the others get -EIO.
  *
  * Returns 0, -EINVAL (not a stepped loop), -EBUSY (within a pass), -EIO: rows cannot be brought, as
- * MPI or a connection failed; blocks are where they were then.
+ * MPI or a connection failed, or a rank has closed the loop; blocks are where they were then, and
+ * this and all later loops of the context bring no rows any more.
  */
 int lb_loop_exchange(lb_loop *l);
 
@@ -269,7 +274,9 @@ int lb_loop_owner(const lb_loop *l, int64_t i);
 
 /*
  * Forget the loop.  Collective; arrays are left alone.  NULL is fine.  Within a pass: this rank's
- * iterations that were not handed out are dropped, and the other ranks are waited for.
+ * iterations that were not handed out are dropped, and the other ranks are waited for.  A stepped or
+ * pipelined loop is closed by all ranks together, after equally many steps: when some go on with it,
+ * their next lb_loop_exchange says -EIO, after a second at most of waiting for one that has closed.
  */
 void lb_loop_close(lb_loop *l);
 

@@ -24,6 +24,7 @@ libclient_la_SOURCES = \
 	libclient/lanes.c libclient/lanes.h \
 	libclient/launch.c libclient/launch.h \
 	libclient/layout.c libclient/layout.h \
+	libclient/leave.c libclient/leave.h \
 	libclient/link.c libclient/link.h \
 	libclient/loop.c libclient/loop.h \
 	libclient/meet.c libclient/meet.h \

@@ -19,6 +19,7 @@
 #include "libclient/loop.h"
 #include "libclient/quota.h"
 
+#define LBC_VOTES 8
 #define LBC_STEP_PARTS 8 /* of a block that are timed apart, at most */
 
 /* CPU time of messages. */
@@ -31,7 +32,11 @@ struct lbc_step {
     struct lbc_layout *next;   /* told, and to be agreed on; NULL: none */
     bool asking;               /* the ranks still take the least of their epochs; the same on all */
     int64_t exchanges, agree_at, interval;
-    int64_t vote[5];      /* while the ranks take the least */
+    int64_t vote[LBC_VOTES]; /* while the ranks take the least, see leave.h */
+    int64_t gone_exchanges,
+        gone_passes;      /* the fewest after which another rank has closed the loop */
+    bool given_up;        /* by another rank, which waited for one that has */
+    int told_ranks;       /* ranks up to here were told that this one has */
     int64_t part, nparts; /* of the block: the next to hand out */
 
     /* Of a pipelined loop. */

@@ -9,11 +9,12 @@
 #include "libclient/loop.h"
 
 #define LBC_TRANSFER_SPANS 32
-#define LBC_TRANSFER_MAGIC 0x6c627432U
+#define LBC_TRANSFER_MAGIC 0x6c627433U
 
 enum lbc_transfer_kind {
     LBC_TRANSFER_MOVE = 1,    /* iterations change their owner */
     LBC_TRANSFER_COLLECT = 2, /* only the rows of one array, for lb_loop_collect */
+    LBC_TRANSFER_CLOSED = 3,  /* no rows: the source has closed a stepped loop, see leave.h */
 };
 
 /* What goes in front of the rows; all ranks of a job have one byte order.  The rows follow array by
@@ -25,6 +26,8 @@ struct lbc_header {
     uint32_t sequence, array, last; /* COLLECT: which collection, whose rows, the source's last */
     uint32_t zero;
     int64_t packed_bytes; /* behind the rows; 0: nothing is packed */
+    int64_t
+        closed_passes; /* CLOSED: after so many, and `epoch` exchanges; last: given up, not closed */
     struct lbx_span span[LBC_TRANSFER_SPANS];
 };
 

@@ -10,14 +10,14 @@
 
 #include "common/clock.h"
 #include "libclient/exchange.h"
+#include "libclient/leave.h"
 
 #define SPIN_NS \
     (100 * LBX_NS_PER_US) /* steps may be short: what is late by little is not slept for */
 #define NAP_NS (50 * LBX_NS_PER_US)
 #define SERVE_NS LBX_NS_PER_MS
 
-/* Wait a moment, for what began to be waited for so long ago. */
-static void rest(struct lb_ctx *ctx, int64_t waited_ns)
+void lbc_wait_turn(struct lb_ctx *ctx, int64_t waited_ns)
 {
     struct timespec nap = {0, NAP_NS};
 
@@ -31,7 +31,7 @@ static void rest(struct lb_ctx *ctx, int64_t waited_ns)
 
 void lbc_wait_rest(struct lb_ctx *ctx)
 {
-    rest(ctx, SPIN_NS);
+    lbc_wait_turn(ctx, SPIN_NS);
 }
 
 /* All ranks step together: one that does not would be waited for in silence.  Two of the others say so. */
@@ -61,8 +61,10 @@ int lbc_wait_for(struct lb_loop *l, struct lbc_exchange *e)
         if (rc < 0)
             lbc_ctx_fail(ctx);
         else
-            rest(ctx, lbx_clock_mono_ns() - since_ns);
+            lbc_wait_turn(ctx, lbx_clock_mono_ns() - since_ns);
         tell_waiting(l, lbx_clock_mono_ns() - since_ns);
+        if (!ctx->failed && lbc_leave_is_vain(l, !e))
+            break;
     }
     return -EIO;
 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Stepped and pipelined loops while layouts are lost, late and repeated, the balancer is killed at one, a rank is stopped and
-# resumed, a link is cut and healed, and a rank dies: the serial result, or an end that all can see; nobody hangs.
+# resumed, a link is cut and healed, a rank closes a loop early, and one dies: the serial result, or an end that all can see; nobody hangs.
 . "$(dirname "$0")/../lib/tap.sh"
-need_build examples/jacobi examples/sor tests/fault/lb-balancer slurm_plugin/.libs/lb.so
+need_build examples/jacobi examples/sor tests/mpi/leave tests/fault/lb-balancer slurm_plugin/.libs/lb.so
 export LB_CLUSTER_LBD=no
 need_cluster 4
 # shellcheck source=/dev/null
@@ -29,6 +29,14 @@ kind sor --n 1000 --steps 150
 under "pipelined, layouts are lost" "lose layout 3"
 under "pipelined, late and twice" "late layout 3" "twice layout 2"
 under "pipelined, killed when a rank has a layout" "kill layout 1"
+
+leave=$LB_BUILD/tests/mpi/leave
+for words in stepped pipelined; do
+  plan "twice instruct 1"
+  job --lb=auto -N4 -n4 -- "$leave" $words 60 20 100000
+  ok "a rank closes a $words loop early: the job ends well" job_end
+  like "$(cat "$tap_tmp/job")" "leave $words np=4 told=3 wrong=0" "the others are told"
+done
 
 # A plan that does no harm shows when the ranks are at work.
 for words in "jacobi --n 1000 --steps 700" "sor --n 1000 --steps 200"; do

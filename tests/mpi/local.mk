@@ -1,5 +1,5 @@
 # Tests with real MPI processes; mpi.sh says so where mpirun is missing.
-noinst_PROGRAMS += tests/mpi/coverage tests/mpi/plain tests/mpi/stepped tests/mpi/doacross
+noinst_PROGRAMS += tests/mpi/coverage tests/mpi/plain tests/mpi/stepped tests/mpi/doacross tests/mpi/leave
 tests_mpi_coverage_SOURCES = tests/mpi/coverage.c
 tests_mpi_coverage_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
 tests_mpi_coverage_LDADD = liblb.la $(MPI_LIBS)
@@ -9,6 +9,9 @@ tests_mpi_stepped_LDADD = liblb.la $(MPI_LIBS)
 tests_mpi_doacross_SOURCES = tests/mpi/doacross.c
 tests_mpi_doacross_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
 tests_mpi_doacross_LDADD = liblb.la $(MPI_LIBS)
+tests_mpi_leave_SOURCES = tests/mpi/leave.c
+tests_mpi_leave_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
+tests_mpi_leave_LDADD = liblb.la $(MPI_LIBS)
 tests_mpi_plain_SOURCES = tests/mpi/plain.c
 tests_mpi_plain_LDADD = liblb.la
 

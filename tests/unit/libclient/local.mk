@@ -48,3 +48,11 @@ check_PROGRAMS += tests/unit/libclient/test_quota
 tests_unit_libclient_test_quota_SOURCES = tests/unit/libclient/test_quota.c tests/unit/lbd/run.h
 tests_unit_libclient_test_quota_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_quota_LDADD = libclient.la $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/libclient/test_leave
+tests_unit_libclient_test_leave_SOURCES = tests/unit/libclient/test_leave.c \
+	tests/unit/libclient/crew.c tests/unit/libclient/fault.c tests/unit/libclient/mind.c tests/unit/libclient/wired.c tests/unit/libclient/world.c
+tests_unit_libclient_test_leave_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_libclient_test_leave_LDADD = libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_leave_LDFLAGS = $(LB_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc

@@ -381,6 +381,24 @@ static int world_exchange_test(struct lbc_transport *t, struct lbc_exchange *e)
     return done;
 }
 
+static bool is_of(const struct lbc_exchange *e, const struct piece *p)
+{
+    for (size_t i = 0; i < e->n; i++)
+        if (p->taken == &e->part[i].done)
+            return true;
+    return false;
+}
+
+/* Its exchange goes while it is on its way, as after a failure. */
+static void keep_piece(struct piece *p)
+{
+    void *copy = malloc(p->segment.bytes);
+
+    memcpy(copy, p->segment.base, p->segment.bytes);
+    p->segment.base = copy;
+    p->buffered = true;
+}
+
 static void world_exchange_destroy(struct lbc_transport *t, struct lbc_exchange *e)
 {
     struct world *w = of(t)->world;
@@ -388,6 +406,10 @@ static void world_exchange_destroy(struct lbc_transport *t, struct lbc_exchange 
     if (!e)
         return;
     enter(w);
+    for (int to = 0; to < w->size; to++)
+        for (struct piece *p = w->line[t->rank][to]; p; p = p->next)
+            if (!p->buffered && is_of(e, p))
+                keep_piece(p);
     w->held--;
     free(e);
     leave(w);

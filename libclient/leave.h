@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The end of a stepped or pipelined loop: all ranks close it at the same step, or all learn that they do not.
+ *
+ * A rank that closes votes in the reduction that the others come to next, be it that for a layout or that of their own end.
+ * As a rank that waits for rows of one that will not come does not get there, who has waited in its end for a while tells
+ * those that share halo rows or flow with it after how many exchanges and passes it has closed: for more they do not wait, but tell
+ * all that they have given the loop up.
+ */
+#ifndef LBC_LEAVE_H
+#define LBC_LEAVE_H
+
+#include "libclient/step.h"
+
+enum lbc_vote {
+    LBC_VOTE_NEXT, /* 1: has the next layout; its hash, and that negated */
+    LBC_VOTE_HASH,
+    LBC_VOTE_MINUS_HASH,
+    LBC_VOTE_INTERVAL, /* INT64_MAX: closes the loop */
+    LBC_VOTE_LINK,     /* 1: has the balancer */
+    LBC_VOTE_LOOP,     /* which loop, and that negated */
+    LBC_VOTE_MINUS_LOOP,
+    LBC_VOTE_LEAVER, /* the rank, when it closes the loop; INT64_MAX: it does not */
+};
+
+/* Close the loop together with all ranks.  When they do not all close it, the context has failed afterwards. */
+void lbc_leave(struct lb_loop *l);
+
+/* Has a vote shown that not all ranks are where this one is?  Then the context has failed. */
+bool lbc_leave_is_split(struct lb_loop *l);
+
+/* While other ranks' rows are waited for, or their votes: will they never come?  Then the context has failed. */
+bool lbc_leave_is_vain(struct lb_loop *l, bool votes);
+
+/* A rank has told that it has closed the loop, or given it up, after so many exchanges and passes. */
+void lbc_leave_told(struct lb_loop *l, int64_t exchanges, int64_t passes, bool given_up);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stepped and pipelined loops that one rank closes before the others: all learn of it, and nobody waits for ever. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "libclient/ctx.h"
+#include "libclient/lb.h"
+#include "libclient/loop.h"
+#include "tests/unit/brief.h"
+#include "tests/unit/libclient/crew.h"
+#include "tests/unit/libclient/world.h"
+
+#define STEPS 40
+#define LEAVES 7 /* steps of the one that closes early */
+#define TELL_NS (10 * LBX_NS_PER_MS)
+#define ROWS 24
+#define ELEMENTS 8
+
+struct shared {
+    int size, leaver; /* -1: nobody leaves early */
+    int64_t halo;
+    bool pipelined,
+        slow;    /* slow: the last rank comes to its last step when the others have long ended */
+    bool second; /* another loop after it */
+    uint64_t row[WORLD_RANKS_MAX][ROWS][ELEMENTS];
+    int late[WORLD_RANKS_MAX]; /* exchanges that failed, and of them */
+    int good_after[WORLD_RANKS_MAX];
+    int second_errors, failed; /* by atomic additions */
+    int64_t second_done;
+};
+
+static void step(lb_loop *l, bool pipelined, uint64_t (*row)[ELEMENTS])
+{
+    int64_t first, last, from = 0, to = ELEMENTS;
+
+    while (pipelined ? lb_loop_next_block(l, &first, &last, &from, &to)
+                     : lb_loop_next(l, &first, &last))
+        for (int64_t i = first; i < last; i++)
+            for (int64_t k = from; k < to; k++)
+                row[i][k]++;
+}
+
+static void run_second(struct shared *s, lb_ctx *ctx)
+{
+    lb_loop *l = lb_loop_open(ctx, "second", ROWS);
+    int64_t first, last;
+
+    if (lb_loop_stepped(l, 1))
+        abort();
+    if (lb_loop_exchange(l) != 0)
+        __atomic_fetch_add(&s->second_errors, 1, __ATOMIC_RELAXED);
+    while (lb_loop_next(l, &first, &last))
+        __atomic_fetch_add(&s->second_done, last - first, __ATOMIC_RELAXED);
+    lb_loop_close(l);
+}
+
+static void run_member(lb_ctx *ctx, int rank, void *data)
+{
+    struct shared *s = data;
+    uint64_t(*row)[ELEMENTS] = s->row[rank];
+    int steps = rank == s->leaver ? LEAVES : STEPS;
+    lb_loop *l = lb_loop_open(ctx, "leave", ROWS);
+
+    ctx->patience_ns = 30 * TELL_NS; /* who waits in the end says so after a thirtieth of it */
+    if (lb_loop_array(l, row, sizeof(row[0])) ||
+        (s->pipelined ? lb_loop_doacross(l, s->halo, ELEMENTS) || lb_loop_flow(l, row)
+                      : lb_loop_stepped(l, s->halo)))
+        abort();
+    for (int i = 0; i < steps; i++) {
+        int rc = lb_loop_exchange(l);
+
+        if (rc == -EIO)
+            s->late[rank]++;
+        else if (s->late[rank] > 0 || rc != 0)
+            s->good_after[rank]++;
+        if (s->slow && rank == s->size - 1 && i == steps - 1)
+            lbx_clock_sleep_ns(4 * TELL_NS);
+        step(l, s->pipelined, row);
+    }
+    lb_loop_close(l);
+    __atomic_fetch_add(&s->failed, ctx->failed, __ATOMIC_RELAXED);
+    if (s->second)
+        run_second(s, ctx);
+}
+
+static struct crew_result run(struct shared *s, bool balanced, uint64_t seed)
+{
+    struct crew_config crew = {
+        .size = s->size,
+        .seed = seed,
+        .balanced = balanced,
+        .mind = {.loops_max = 2, .n = ROWS, .elements = s->pipelined ? ELEMENTS : 0},
+        .run = run_member,
+        .data = s};
+
+    return crew_run(&crew);
+}
+
+/* One rank closes the loop early: all others get an error, at once in every later call; none waits, nor in another loop. */
+static void expect_all_hear(int size, int leaver, bool pipelined, bool balanced, int64_t halo)
+{
+    struct shared *s = calloc(1, sizeof(*s));
+
+    s->size = size;
+    s->leaver = leaver;
+    s->pipelined = pipelined;
+    s->halo = halo;
+    s->second = true;
+    (void)run(s, balanced, (uint64_t)(size * 100 + leaver));
+    ck_assert_int_eq(s->failed, size);
+    for (int r = 0; r < size; r++) {
+        ck_assert_int_eq(s->good_after[r], 0);
+        if (r == leaver)
+            ck_assert_int_eq(s->late[r], 0);
+        else
+            ck_assert_int_gt(s->late[r], 0);
+    }
+    ck_assert_int_eq(s->second_errors, size);
+    free(s);
+}
+
+START_TEST(test_stepped)
+{
+    for (int size = 2; size <= 5; size++)
+        for (int leaver = 0; leaver<size; leaver += size> 3 ? 2 : 1)
+            expect_all_hear(size, leaver, false, _i == 1, 1 + size % 2);
+}
+END_TEST
+
+START_TEST(test_pipelined)
+{
+    for (int size = 2; size <= 4; size++)
+        for (int leaver = 0; leaver < size; leaver++)
+            expect_all_hear(size, leaver, true, _i == 1, 1);
+}
+END_TEST
+
+/* Without a halo nobody waits for anybody but to agree on layouts: there it is noticed. */
+START_TEST(test_without_halo)
+{
+    expect_all_hear(3, 1, false, true, 0);
+}
+END_TEST
+
+/* Nor is anybody held up, or a loop spoilt, where the others only come late to their end. */
+START_TEST(test_late_is_not_early)
+{
+    for (int pipelined = 0; pipelined < 2; pipelined++)
+        for (int size = 2; size <= 4; size++) {
+            struct shared *s = calloc(1, sizeof(*s));
+            struct crew_result r;
+
+            s->size = size;
+            s->leaver = -1;
+            s->pipelined = pipelined;
+            s->halo = 1;
+            s->slow = s->second = true;
+            r = run(s, _i == 1, (uint64_t)size);
+            ck_assert_int_eq(s->failed, 0);
+            ck_assert_int_eq(s->second_errors, 0);
+            ck_assert_int_eq(s->second_done, ROWS);
+            ck_assert_int_eq(r.leftovers, 0);
+            for (int i = 0; i < size; i++)
+                ck_assert_int_eq(s->late[i] + s->good_after[i], 0);
+            free(s);
+        }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("leave");
+    TCase *tc = tcase_create("leave");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(tc, 120);
+    tcase_add_loop_test(tc, test_stepped, 0, brief_cases(2));
+    tcase_add_loop_test(tc, test_pipelined, 0, brief_cases(2));
+    tcase_add_test(tc, test_without_halo);
+    tcase_add_loop_test(tc, test_late_is_not_early, 0, brief_cases(2));
+    suite_add_tcase(suite, tc);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
