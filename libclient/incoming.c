@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "libclient/leave.h"
 #include "libclient/outgoing.h"
 #include "libclient/packed.h"
 #include "libclient/report.h"
@@ -140,7 +139,11 @@ static int add(struct lbc_in *in, struct lb_loop *l, int64_t now_ns)
         return 0;
     }
     if (h->kind == LBC_TRANSFER_CLOSED) {
-        lbc_leave_told(l, (int64_t)h->epoch, h->closed_passes, h->last);
+        if ((int64_t)h->epoch < l->gone_exchanges)
+            l->gone_exchanges = (int64_t)h->epoch;
+        if (h->closed_passes < l->gone_passes)
+            l->gone_passes = h->closed_passes;
+        l->given_up |= h->last > 0;
         return 0;
     }
     if (lbc_loop_reserve(l, h->nspans) < 0)

@@ -86,7 +86,7 @@ static void give_up(struct lb_loop *l)
             "lb: rank %d: another one has closed loop \"%s\" after %lld calls of lb_loop_exchange: "
             "no rows are brought "
             "any more\n",
-            ctx->rank, l->name, (long long)l->step->gone_exchanges);
+            ctx->rank, l->name, (long long)l->gone_exchanges);
     l->step->told_ranks = 0;
     do {
         tell(l, true);
@@ -101,25 +101,23 @@ bool lbc_leave_is_vain(struct lb_loop *l, bool votes)
 {
     struct lbc_step *s = l->step;
 
-    if (s->given_up && votes)
+    if (l->given_up && votes)
         l->ctx->failed = true;
-    else if (!votes && (l->state == LBC_IDLE ? s->exchanges >= s->gone_exchanges
-                                             : l->total.passes >= s->gone_passes))
+    else if (!votes && (l->state == LBC_IDLE ? s->exchanges >= l->gone_exchanges
+                                             : l->total.passes >= l->gone_passes))
         give_up(l);
     return l->ctx->failed;
 }
 
-void lbc_leave_told(struct lb_loop *l, int64_t exchanges, int64_t passes, bool given_up)
+int lbc_leave_prepare(struct lb_loop *l, int64_t halo, int64_t elements)
 {
-    struct lbc_step *s = l->step;
+    int rc = lbc_step_create(l, halo, elements);
 
-    if (!s)
-        return;
-    s->given_up |= given_up;
-    if (exchanges < s->gone_exchanges)
-        s->gone_exchanges = exchanges;
-    if (passes < s->gone_passes)
-        s->gone_passes = passes;
+    if (rc < 0)
+        return rc;
+    l->gone_exchanges = l->gone_passes = INT64_MAX;
+    l->vain = lbc_leave_is_vain;
+    return 0;
 }
 
 /* What was told is taken by all before they forget the loop.  Returns 0 or a negative errno. */

@@ -23,6 +23,9 @@ enum lbc_vote {
     LBC_VOTE_LEAVER, /* the rank, when it closes the loop; INT64_MAX: it does not */
 };
 
+/* Make the loop a stepped one, see lbc_step_create, that can be left so. */
+int lbc_leave_prepare(struct lb_loop *l, int64_t halo, int64_t elements);
+
 /* Close the loop together with all ranks.  When they do not all close it, the context has failed afterwards. */
 void lbc_leave(struct lb_loop *l);
 
@@ -31,8 +34,5 @@ bool lbc_leave_is_split(struct lb_loop *l);
 
 /* While other ranks' rows are waited for, or their votes: will they never come?  Then the context has failed. */
 bool lbc_leave_is_vain(struct lb_loop *l, bool votes);
-
-/* A rank has told that it has closed the loop, or given it up, after so many exchanges and passes. */
-void lbc_leave_told(struct lb_loop *l, int64_t exchanges, int64_t passes, bool given_up);
 
 #endif

@@ -89,7 +89,6 @@ int lbc_step_create(struct lb_loop *l, int64_t halo, int64_t elements)
     l->elements = elements;
     l->told = told;
     s->interval = 1;
-    s->gone_exchanges = s->gone_passes = INT64_MAX;
     s->asking = ctx && ctx->balanced && ctx->transport && ctx->size > 1;
     l->step = s;
     if (elements > 0)
@@ -98,11 +97,6 @@ int lbc_step_create(struct lb_loop *l, int64_t halo, int64_t elements)
         s->layout->block = lbc_lanes_block(l, 0);
     lbc_step_reset(l);
     return 0;
-}
-
-int lb_loop_stepped(lb_loop *l, int64_t halo)
-{
-    return lbc_step_create(l, halo, 0);
 }
 
 void lbc_step_fini(struct lb_loop *l)

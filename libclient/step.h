@@ -33,11 +33,8 @@ struct lbc_step {
     bool asking;               /* the ranks still take the least of their epochs; the same on all */
     int64_t exchanges, agree_at, interval;
     int64_t vote[LBC_VOTES]; /* while the ranks take the least, see leave.h */
-    int64_t gone_exchanges,
-        gone_passes;      /* the fewest after which another rank has closed the loop */
-    bool given_up;        /* by another rank, which waited for one that has */
-    int told_ranks;       /* ranks up to here were told that this one has */
-    int64_t part, nparts; /* of the block: the next to hand out */
+    int told_ranks;          /* ranks up to here were told that this one has */
+    int64_t part, nparts;    /* of the block: the next to hand out */
 
     /* Of a pipelined loop. */
     int64_t at, sent;           /* blocks handed out in this pass; of them, those sent and taken */

@@ -10,23 +10,28 @@
 
 #include "common/clock.h"
 #include "libclient/exchange.h"
-#include "libclient/leave.h"
 
 #define SPIN_NS \
     (100 * LBX_NS_PER_US) /* steps may be short: what is late by little is not slept for */
 #define NAP_NS (50 * LBX_NS_PER_US)
 #define SERVE_NS LBX_NS_PER_MS
+#define LOOK_NS (10 * LBX_NS_PER_MS)
 
 void lbc_wait_turn(struct lb_ctx *ctx, int64_t waited_ns)
 {
     struct timespec nap = {0, NAP_NS};
+    int64_t now_ns;
 
     if (waited_ns < SPIN_NS)
         sched_yield();
     else
         ppoll(NULL, 0, &nap, NULL);
-    if (waited_ns > SERVE_NS)
-        lbc_exchange_overhear(ctx, lbx_clock_mono_ns());
+    if (waited_ns <= SERVE_NS)
+        return;
+    now_ns = lbx_clock_mono_ns();
+    lbc_exchange_overhear(ctx, now_ns);
+    if (ctx->in || ctx->out || now_ns - ctx->looked_ns >= LOOK_NS)
+        lbc_exchange_look(ctx, now_ns); /* a rank may tell that it is gone, see leave.h */
 }
 
 void lbc_wait_rest(struct lb_ctx *ctx)
@@ -63,7 +68,7 @@ int lbc_wait_for(struct lb_loop *l, struct lbc_exchange *e)
         else
             lbc_wait_turn(ctx, lbx_clock_mono_ns() - since_ns);
         tell_waiting(l, lbx_clock_mono_ns() - since_ns);
-        if (!ctx->failed && lbc_leave_is_vain(l, !e))
+        if (!ctx->failed && l->vain && l->vain(l, !e))
             break;
     }
     return -EIO;
