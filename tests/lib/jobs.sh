@@ -22,7 +22,9 @@ better() { [ "$(n1_user srun --lb=hosts -N1 -n1 hostname)" = n2 ]; }
 step() { n1_user srun --mpi=pmix --lb=auto -N2 -n4 "$LB_BUILD/bench/cpuloop" --iterations "$1" >"$tap_tmp/step" 2>&1; }
 right() { # whatever is wrong the step ends well; that a busy machine lets go of the balancer is another matter
   for _ in 1 2 3; do
-    step 150 && cat "$tap_tmp/step" && grep -q 'missing=0 duplicated=0 corrupt=0' "$tap_tmp/step" || return 1
+    step 150 || { echo "status $?: $(cat "$tap_tmp/step")"; return 1; }
+    cat "$tap_tmp/step"
+    grep -q 'missing=0 duplicated=0 corrupt=0' "$tap_tmp/step" || return 1
     ! grep -q ' balanced_ranks=4 ' "$tap_tmp/step" || return 0
   done
   return 1
