@@ -10,65 +10,12 @@
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "lbd/commands.h"
-#include "lbd/decisions.h"
+#include "lbd/daemon_impl.h"
 #include "lbd/expose.h"
-#include "lbd/jobs.h"
-#include "lbd/node/steps.h"
 #include "lbd/notify.h"
-#include "lbd/reload.h"
-#include "lbd/retention.h"
-#include "lbd/rules.h"
-#include "lbd/serve.h"
 #include "lbd/vacant.h"
 
 #define TIDY_MS 5000
-
-struct lbd {
-    const struct lbd_options *options;
-    uv_loop_t loop;
-    uv_signal_t term, interrupt, hup;
-    uv_timer_t watchdog, tidy;
-    struct lbx_policyconf conf;
-    struct lbd_node *node;
-    struct lbd_uplink *uplink;
-    struct lbd_controller *controller;
-    struct lbd_weights *weights;
-    struct lbd_slurmnodes *slurm;
-    struct lbd_ranking ranking;
-    struct lbd_local_server *server;
-    struct lbd_spread *spread;
-    struct lbd_vacant *vacant;
-    struct lbd_serve *serve; /* NULL: nothing is served */
-    uint32_t
-        self; /* this host's number at the controller in this process; UINT32_MAX: not joined */
-    int64_t started_wall_ns;
-    struct lbd_jobs *jobs;
-    struct lbd_foreseen foreseen;
-    struct lbd_decisions *decisions;
-    struct lbd_hands hands;
-    struct lbd_reload reload;
-    bool stopping;
-};
-
-static struct lbd_view view_of(const struct lbd *d)
-{
-    return (struct lbd_view){.options = d->options,
-                             .conf = &d->conf,
-                             .node = d->node,
-                             .uplink = d->uplink,
-                             .controller = d->controller,
-                             .weights = d->weights,
-                             .slurm = d->slurm,
-                             .ranking = &d->ranking,
-                             .server = d->server,
-                             .spread = d->spread,
-                             .started_wall_ns = d->started_wall_ns,
-                             .reload_failures = d->reload.failures,
-                             .jobs = d->jobs,
-                             .foreseen = &d->foreseen,
-                             .hands = &d->hands};
-}
 
 /* Whether this host is known to the controller in this process. */
 static bool join_self(struct lbd *d)
@@ -103,134 +50,10 @@ static void on_report(void *data, const struct lbw_node_report *report)
         (void)lbd_hosts_report(lbd_controller_hosts(d->controller), d->self, report);
 }
 
-static bool may_command(void *data, uid_t uid)
-{
-    const struct lbd *d = data;
-
-    for (size_t i = 0; i < d->conf.nusers; i++)
-        if (d->conf.user[i] == uid)
-            return true;
-    return false;
-}
-
-static char *command(void *data, uint64_t request, const char *text, struct lbx_error *err)
-{
-    struct lbd_view v = view_of(data);
-
-    return lbd_command(&v, request, text, err);
-}
-
-static int job(void *data, const struct lbd_peer *peer, const char *json, struct lbx_error *err)
-{
-    struct lbd *d = data;
-    const struct lbd_step *step = d->node ? lbd_node_step_of(d->node, peer->pid) : NULL;
-
-    if (!step)
-        lbd_jobs_refused(d->jobs, LBD_JOBS_STRANGER);
-    if (!step)
-        return lbx_error_set(err, -EPERM, "job figures: process %d belongs to no step of this host",
-                             (int)peer->pid);
-    return lbd_jobs_take(d->jobs, peer->uid, step->jobid, step->stepid, json, lbx_clock_mono_ns(),
-                         err);
-}
-
-static int decisions(void *data, const struct lbd_peer *peer, const char *json,
-                     struct lbx_error *err)
-{
-    struct lbd *d = data;
-    const struct lbd_step *step = d->node ? lbd_node_step_of(d->node, peer->pid) : NULL;
-    int rc;
-
-    if (!step)
-        return lbx_error_set(err, -EPERM, "decisions: process %d belongs to no step of this host",
-                             (int)peer->pid);
-    rc = lbd_decisions_take(d->decisions, peer->uid, step->jobid, step->stepid, json,
-                            lbx_clock_mono_ns(), err);
-    if (d->uplink && rc != -EINVAL && rc != -EBUSY)
-        lbd_uplink_decisions(d->uplink, step->jobid, step->stepid, peer->uid, json);
-    return rc;
-}
-
-static char *explain(void *data, uid_t uid, bool all, const char *text, struct lbx_error *err)
-{
-    struct lbd *d = data;
-
-    return lbd_decisions_answer(d->decisions, uid, all, text, lbx_clock_mono_ns(), err);
-}
-
-static int64_t load_interval_ns(void *data)
-{
-    const struct lbd *d = data;
-
-    return d->conf.load_interval_ns;
-}
-
-static void rule(void *data, const struct lbw_local_scope *scope, struct lbw_local_rule *ret_rule)
-{
-    const struct lbd *d = data;
-
-    lbd_rules_for(&d->conf, scope, ret_rule);
-}
-
-static struct lbp_index_weights weights_of(const struct lbx_policyconf *c)
-{
-    return (struct lbp_index_weights){c->index_scale, c->index_user, c->index_terminal,
-                                      c->index_task};
-}
-
-static struct lbd_node_settings node_settings(const struct lbd *d)
-{
-    return (struct lbd_node_settings){.load_interval_ns = d->conf.load_interval_ns,
-                                      .benchmark_interval_ns = d->conf.benchmark_interval_ns,
-                                      .jitter = d->conf.jitter_ratio,
-                                      .weights = weights_of(&d->conf)};
-}
-
-static struct lbd_controller_settings controller_settings(const struct lbd *d)
-{
-    struct lbd_controller_settings s = {.state = d->options->state,
-                                        .listen_address = d->options->listen.host,
-                                        .listen_port = d->options->listen.port,
-                                        .weights = weights_of(&d->conf),
-                                        .max_bytes = d->conf.database_bytes_max,
-                                        .verify_address = d->conf.verify_address,
-                                        .load_interval_ns = d->conf.load_interval_ns};
-
-    lbd_retention(&d->conf, d->options->state, &s.keep);
-    return s;
-}
-
-static void probe(void *data, int64_t interval_ns)
-{
-    struct lbd *d = data;
-
-    if (interval_ns > 0)
-        d->conf.load_interval_ns = interval_ns;
-    lbd_node_probe(d->node, interval_ns);
-}
-
-static void set_weights(void *data, const struct lbp_index_weights *w)
-{
-    struct lbd *d = data;
-    struct lbd_node_settings node;
-    struct lbd_controller_settings controller;
-
-    d->conf.index_scale = w->scale;
-    d->conf.index_user = w->user;
-    d->conf.index_terminal = w->terminal;
-    d->conf.index_task = w->task;
-    node = node_settings(d);
-    controller = controller_settings(d);
-    if (d->node)
-        lbd_node_set(d->node, &node);
-    if (d->controller)
-        lbd_controller_set(d->controller, &controller);
-}
-
 static void expose(void *data, struct lbd_metrics *metrics)
 {
     struct lbd *d = data;
-    struct lbd_view v = view_of(d);
+    struct lbd_view v = lbd_daemon_view(d);
 
     lbd_expose(metrics, &v);
 }
@@ -273,17 +96,10 @@ static void stop(struct lbd *d)
 static void on_read_again(void *data, struct lbx_policyconf *conf)
 {
     struct lbd *d = data;
-    struct lbd_node_settings node;
-    struct lbd_controller_settings controller;
 
     lbx_policyconf_fini(&d->conf);
     d->conf = *conf;
-    node = node_settings(d);
-    controller = controller_settings(d);
-    if (d->node && !d->stopping)
-        lbd_node_set(d->node, &node);
-    if (d->controller && !d->stopping)
-        lbd_controller_set(d->controller, &controller);
+    lbd_daemon_apply(d);
 }
 
 static void on_reload_stopped(void *data)
@@ -348,8 +164,8 @@ static void on_vacant(void *data)
 static int start_roles(struct lbd *d, struct lbx_error *err)
 {
     const struct lbd_options *o = d->options;
-    struct lbd_controller_settings controller = controller_settings(d);
-    struct lbd_node_settings node = node_settings(d);
+    struct lbd_controller_settings controller = lbd_daemon_controller_settings(d);
+    struct lbd_node_settings node = lbd_daemon_node_settings(d);
     int rc = 0;
 
     if (o->controller)
@@ -381,18 +197,9 @@ static int start_roles(struct lbd *d, struct lbx_error *err)
 static int start(struct lbd *d, struct lbx_error *err)
 {
     const struct lbd_options *o = d->options;
-    struct lbd_local_sources sources = {.ranking = &d->ranking,
-                                        .may_command = may_command,
-                                        .command = command,
-                                        .load_interval_ns = load_interval_ns,
-                                        .rule = rule,
-                                        .job = job,
-                                        .decisions = decisions,
-                                        .explain = explain,
-                                        .data = d};
+    struct lbd_local_sources sources;
     int rc = lbd_reload_read(o, &d->conf, err);
 
-    d->hands = (struct lbd_hands){probe, set_weights, d};
     (void)mkdir(o->state, 0751); /* what cannot be kept there is told where it matters */
     if (rc == 0)
         rc = start_roles(d, err);
@@ -400,9 +207,6 @@ static int start(struct lbd *d, struct lbx_error *err)
         rc = lbd_spread_create(&d->loop, o->host, d->uplink, d->controller, &d->spread);
     if (rc == 0)
         rc = lbd_vacant_create(&d->loop, o->slurm, on_vacant, d, &d->vacant);
-    sources.vacant = d->vacant;
-    sources.node = d->node;
-    sources.spread = d->spread;
     if (rc == 0)
         d->serve = d->reload.serve = lbd_serve_create(&d->loop, o, expose, d);
     if (rc == 0)
@@ -413,6 +217,7 @@ static int start(struct lbd *d, struct lbx_error *err)
         rc = lbd_decisions_create(o->state, &d->decisions);
     if (rc == 0 && d->controller)
         lbd_controller_keep(d->controller, d->decisions);
+    lbd_daemon_answers(d, &sources);
     if (rc == 0)
         rc = lbd_local_server_create(&d->loop, o->socket, &sources, err, &d->server);
     return rc;

@@ -6,7 +6,7 @@ liblbd_la_SOURCES = \
 	lbd/commands.c lbd/commands.h \
 	lbd/conf.c lbd/conf.h \
 	lbd/conn.c lbd/conn.h \
-	lbd/daemon.c lbd/daemon.h \
+	lbd/daemon.c lbd/daemon.h lbd/daemon_answers.c lbd/daemon_impl.h \
 	lbd/jobfigures.c lbd/jobfigures.h \
 	lbd/decisions.c lbd/decisions.h lbd/reload.c lbd/reload.h lbd/stepfiles.c lbd/stepfiles.h \
 	lbd/expose.c lbd/expose.h \
@@ -69,7 +69,7 @@ liblbd_la_SOURCES = \
 	lbd/node/foreseen.c lbd/node/foreseen.h \
 	lbd/node/kernel.c lbd/node/kernel.h \
 	lbd/node/load.c lbd/node/load.h \
-	lbd/node/node.c lbd/node/node.h \
+	lbd/node/node.c lbd/node/node.h lbd/node/node_impl.h lbd/node/node_report.c \
 	lbd/node/procs.c lbd/node/procs.h \
 	lbd/node/runner.c lbd/node/runner.h \
 	lbd/node/saved.c lbd/node/saved.h \

@@ -11,8 +11,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "lbd/jitter.h"
-#include "lbd/node/runner.h"
-#include "lbd/node/steps.h"
+#include "lbd/node/node_impl.h"
 #include "lbd/node/uplink.h"
 
 #define SECOND_SAMPLE_MS 1000 /* the first one has nothing to be compared with */
@@ -27,30 +26,6 @@
 #define SLOW_TRIES 2
 #define NOTICE_MS 100 /* notices that come together make one report */
 #define SMOOTHING .5  /* weight of the newest sample of others' load */
-
-struct lbd_node {
-    uv_loop_t *loop;
-    uv_timer_t load_timer, bench_timer, notice_timer;
-    struct lbd_runner runner;
-    char host[LBW_LOCAL_HOST_MAX];
-    struct lbd_node_settings settings;
-    struct lbd_load_source source, bench_source;
-    struct lbd_steps steps;
-    struct lbd_node_stats stats;
-    double hidden_ratio;   /* of the host, what a limit that cannot be seen leaves */
-    int64_t retry_ns;      /* until a benchmark that could not run is tried again; 0: it could */
-    int hidden_tries;      /* measurements of it in a row */
-    int64_t bench_mono_ns; /* of the last benchmark */
-    bool tasks_seen;       /* a step ran here since the last sample */
-    bool external_known;
-    struct lbd_health health;
-    char health_path[1024];
-    uint64_t others_samples; /* of the load of others alone */
-    double others_cpus;      /* the newest */
-    int slow_tries;          /* benchmarks in a row that were slower than usual */
-    void (*on_report)(void *data, const struct lbw_node_report *report);
-    void *data;
-};
 
 static void read_model(char *ret_model, size_t size)
 {
@@ -71,80 +46,13 @@ static void read_model(char *ret_model, size_t size)
         fclose(f);
 }
 
-/* What our tasks use, as far as it is seen; nothing from the moment when the last one has ended. */
-static double placed_cpus(const struct lbd_node *n)
-{
-    return fmin(n->stats.placed_cpus, (double)lbd_steps_tasks(&n->steps));
-}
-
-static double fresh_tasks(const struct lbd_node *n)
-{
-    struct lbp_placed placed[LBD_STEPS_MAX];
-    int64_t now_ns = lbx_clock_mono_ns();
-
-    for (size_t i = 0; i < n->steps.n; i++)
-        placed[i] = (struct lbp_placed){n->steps.step[i].ntasks,
-                                        (double)(now_ns - n->steps.step[i].begun_ns)};
-    return lbp_index_fresh_tasks(placed, n->steps.n, placed_cpus(n), n->stats.load.cpus,
-                                 (double)n->settings.load_interval_ns);
-}
-
-static void fill_kernels(const struct lbd_node *n, struct lbw_node_report *r)
-{
-    const struct lbd_node_stats *s = &n->stats;
-
-    for (int i = 0; i < LBD_KERNELS; i++) {
-        r->kernel_ops_hz[i] = s->bench.kernel[i].ops_hz;
-        r->kernel_all_hz[i] = s->bench.kernel[i].all_ops_hz;
-        r->kernel_dispersion[i] = s->bench.kernel[i].dispersion_ratio;
-    }
-    r->slow_ratio = s->health.slow ? s->health.ratio : 1;
-    r->slow_kernel = (uint32_t)s->health.kernel;
-    r->packages = s->bench.topology.packages;
-    r->cores = s->bench.topology.cores;
-    r->numa_nodes = s->bench.topology.numa_nodes;
-}
-
-static void make_report(const struct lbd_node *n, struct lbw_node_report *r)
-{
-    const struct lbd_node_stats *s = &n->stats;
-    double used = s->external_cpus + placed_cpus(n);
-    double share = lbp_index_task_share(s->load.cpus, used) * n->hidden_ratio;
-
-    memset(r, 0, sizeof(*r));
-    r->cpus = s->load.cpus;
-    r->hardware = s->bench.hardware;
-    r->hardware_s = s->bench.hardware_s;
-    r->core_speed = s->bench.hardware * share;
-    r->capacity = s->bench.hardware * n->hidden_ratio * s->bench.scaling_ratio *
-                  lbp_index_job_cpus(s->load.cpus, used);
-    r->workload_ratio = fmax(1, 1 / share);
-    r->share_ratio = s->bench.share;
-    r->bench_age_ns = lbx_clock_mono_ns() - n->bench_mono_ns;
-    fill_kernels(n, r);
-    r->external_cpus = s->external_cpus;
-    r->busy_cpus = s->load.busy_cpus;
-    r->steal_cpus = s->load.steal_cpus;
-    r->pressure_ratio = s->load.pressure_ratio;
-    r->throttled_ratio = s->load.throttled_ratio;
-    r->running = s->load.running;
-    r->users = s->load.users;
-    r->terminals = s->load.terminals;
-    r->tasks = lbd_steps_tasks(&n->steps);
-    r->fresh_tasks = fresh_tasks(n);
-    r->placed_cpus = placed_cpus(n);
-    r->samples = n->others_samples;
-    r->others_cpus = n->others_cpus;
-    memcpy(r->model, s->model, sizeof(r->model));
-}
-
 static void report(struct lbd_node *n)
 {
     struct lbw_node_report r;
 
     if (!n->stats.measured)
         return;
-    make_report(n, &r);
+    lbd_node_report(n, &r);
     n->on_report(n->data, &r);
 }
 
@@ -407,24 +315,6 @@ void lbd_node_set(struct lbd_node *n, const struct lbd_node_settings *settings)
                        lbd_jitter_ms(settings->load_interval_ns, settings->jitter), 0);
 }
 
-int lbd_node_self(const struct lbd_node *n, struct lbw_local_host *ret)
-{
-    struct lbw_node_report r;
-
-    if (!n->stats.measured)
-        return -EAGAIN;
-    make_report(n, &r);
-    memset(ret, 0, sizeof(*ret));
-    snprintf(ret->host, sizeof(ret->host), "%s", n->host);
-    ret->core_speed = r.core_speed;
-    ret->capacity = r.capacity;
-    ret->hardware = r.hardware;
-    ret->index = lbp_index(&n->settings.weights, r.hardware_s, r.workload_ratio, r.users,
-                           r.terminals, r.fresh_tasks);
-    ret->age_ns = lbx_clock_mono_ns() - n->source.at_ns;
-    return 0;
-}
-
 const struct lbd_step *lbd_node_step_of(const struct lbd_node *n, pid_t pid)
 {
     return lbd_steps_of(&n->steps, pid);
@@ -449,12 +339,4 @@ void lbd_node_probe(struct lbd_node *n, int64_t interval_ns)
     uv_timer_start(&n->load_timer, on_load_timer, 0, 0);
     n->retry_ns = 0;
     uv_timer_start(&n->bench_timer, on_bench_timer, 1, 0);
-}
-
-void lbd_node_stats(const struct lbd_node *n, struct lbd_node_stats *ret)
-{
-    *ret = n->stats;
-    ret->placed_cpus = placed_cpus(n);
-    ret->fresh_tasks = fresh_tasks(n);
-    ret->tasks = lbd_steps_tasks(&n->steps);
 }

@@ -60,18 +60,7 @@ is "$(cluster on n1 "$LB_BUILD/bin/lbctl" --json probe --interval=500ms | pick "
 ok "and it is" within 60 status_above n1 node.samples $((samples + 12))
 is "$(cluster on n1 "$LB_BUILD/bin/lbctl" hosts >/dev/null 2>&1 || echo $?)" 1 "a node cannot say what only the controller knows"
 is "$(ctl hosts --restore >/dev/null 2>&1 || echo $?)" 2 "an option that a command has not is misuse"
-cluster head scontrol update NodeName=n2 State=drain Reason=spider >/dev/null
-like "$(ctl hosts)" 'n2 .*drain.*spider' "a drained host is shown"
 ranked() { [ "$(ctl --json rank | perl -MJSON::PP -e 'print join " ", sort map { $_->{host} } @{decode_json(<STDIN>)->{hosts}}')" = "$1" ]; }
-ok "and is not ranked" within 60 ranked n1
-is "$(of_host n2 connected) $(of_host n2 slurm)" "true drained" "but its lbd goes on reporting"
-cluster head scontrol update NodeName=n2 State=resume >/dev/null
-ok "when it is back it is ranked again" within 60 ranked "n1 n2"
-cluster head scontrol update NodeName=n2 State=down Reason=cable >/dev/null
-ok "nor is one ranked that is down" within 60 ranked n1
-is "$(of_host n2 slurm)" down "which lbctl knows"
-cluster head scontrol update NodeName=n2 State=resume >/dev/null
-ok "when it is up it is ranked again" within 60 ranked "n1 n2"
 is "$(ctl forecast nobody >/dev/null 2>&1 || echo $?)" 1 "an unknown host is refused"
 is "$(ctl history nobody >/dev/null 2>&1 || echo $?)" 1 "of its history, too"
 is "$(ctl history n2 --width=x >/dev/null 2>&1 || echo $?)" 2 "a width that is none is misuse"

@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Hosts that Slurm has drained or down: lbctl shows them, and they are not ranked until they are back.
+# beside others: waits for Slurm and lbd, whatever the speed of hosts
+. "$(dirname "$0")/../lib/tap.sh"
+need_build sbin/lbd bin/lbctl
+export LB_CLUSTER_PLUGIN=no LB_CLUSTER_LBD=no
+need_cluster 2
+printf 'probe { load_interval = 1s }\n' >"$(cluster dir)/policy.conf"
+cluster lbd all start >/dev/null
+ctl() { cluster head "$LB_BUILD/bin/lbctl" "$@"; }
+ranked() { [ "$(ctl --json rank | perl -MJSON::PP -e 'print join " ", sort map { $_->{host} } @{decode_json(<STDIN>)->{hosts}}')" = "$1" ]; }
+of_host() { ctl --json hosts | perl -MJSON::PP -e '
+    my ($host, $key) = @ARGV;
+    print map { ref $_->{$key} ? ($_->{$key} ? "true" : "false") : $_->{$key} } grep { $_->{host} eq $host } @{decode_json(<STDIN>)->{hosts}}' "$@"; } # HOST KEY
+
+ok "both hosts are ranked" within 60 ranked "n1 n2"
+cluster head scontrol update NodeName=n2 State=drain Reason=spider >/dev/null
+like "$(ctl hosts)" 'n2 .*drain.*spider' "a drained host is shown"
+ok "and is not ranked" within 60 ranked n1
+is "$(of_host n2 connected) $(of_host n2 slurm)" "true drained" "but its lbd goes on reporting"
+cluster head scontrol update NodeName=n2 State=resume >/dev/null
+ok "when it is back it is ranked again" within 60 ranked "n1 n2"
+cluster head scontrol update NodeName=n2 State=down Reason=cable >/dev/null
+ok "nor is one ranked that is down" within 60 ranked n1
+is "$(of_host n2 slurm)" down "which lbctl knows"
+cluster head scontrol update NodeName=n2 State=resume >/dev/null
+ok "when it is up it is ranked again" within 60 ranked "n1 n2"
+done_testing
