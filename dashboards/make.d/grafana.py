@@ -129,6 +129,8 @@ def column(field, title, unit=None, width=None, cell=None, thresholds=None, link
     if thresholds:
         o['thresholds'] = steps(thresholds)
         o['custom.cellOptions'] = {'type': cell or 'color-text'}
+        # what is not known yet is neither good nor bad
+        o['mappings'] = [{'type': 'special', 'options': {'match': 'null+nan', 'result': {'text': '-', 'color': 'transparent', 'index': 0}}}]
     if link:
         o['links'] = [link]
     if mappings:
