@@ -36,7 +36,7 @@ command() { # REGEX: the one command of the document that it meets
 }
 block() { awk -v want="$1" 'sub(/^    /, "") { b = b $0 "\n"; next } { if (b ~ want) { printf "%s", b; exit } b = "" }' "$doc" | here; } # REGEX: the first block with it
 
-listed() { command '^srun --lb=help' | grep -q "$1"; }
+listed() { command '^srun --lb=help' | grep "$1" >/dev/null; }
 ok "1. the plugin lists its policies" listed siegell
 not_ok "(and not what it has not)" listed siegel1
 ok "1. the page is there" within 30 command '^curl .*metrics'
