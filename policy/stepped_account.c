@@ -17,10 +17,6 @@
 #define HELD_MAX_NS 1000e6 /* and what is older counts less */
 #define JITTER 2.0         /* times the error of progress by a quota, in that time */
 #define WORSE 1.03   /* a step that really takes so much longer than before the plan is no chance */
-#define RISE_NS 5e9  /* in which the low speed rises to the filtered one */
-#define FADE_NS 30e9 /* in which what happened counts less */
-#define SURE_NS 10e6 /* by so much must one kind of speed be better, */
-#define SURE 0.7     /* and to so much of the other's loss */
 
 double lbp_stepped_limit(struct lbp_stepped *s, uint32_t rank)
 {
@@ -52,60 +48,9 @@ double lbp_stepped_allowance(const struct lbp_stepped *s, double gain, int64_t n
 static double elsewhere(const struct stepped_rank *r, double work, double wall, double speed,
                         double limit)
 {
-    return work > r->now_work ? fmax(work / fmin(speed, limit), wall) : work / speed;
-}
-
-/* What shares by these speeds would have taken, against the best. */
-static void add_regret(struct lbp_stepped *s, double wall_ns, double now_sum, double fast_sum,
-                       double low_sum)
-{
-    double fast = 0, low = 0, fade = exp(-wall_ns / FADE_NS);
-
-    for (uint32_t i = 0; i < s->config.nranks; i++) {
-        const struct stepped_rank *r = &s->rank[i];
-
-        if (!(r->wall > 0 && r->work > 0))
-            continue;
-        fast = fmax(fast, r->was_fast * r->wall / r->work);
-        low = fmax(low, r->was_low * r->wall / r->work);
-    }
-    s->regret_fast_ns = s->regret_fast_ns * fade + wall_ns * (fast * now_sum / fast_sum - 1);
-    s->regret_low_ns = s->regret_low_ns * fade + wall_ns * (low * now_sum / low_sum - 1);
-    if (s->cautious ? s->regret_fast_ns < SURE * s->regret_low_ns - SURE_NS
-                    : s->regret_low_ns < SURE * s->regret_fast_ns - SURE_NS)
-        s->cautious = !s->cautious;
-}
-
-/* Both kinds of speed since the last decision, compared; then brought up to date. */
-static void compare_speeds(struct lbp_stepped *s, int64_t now_ns)
-{
-    double wall = (double)(now_ns - s->settled_ns), now_sum = 0, fast_sum = 0, low_sum = 0;
-    /* what was seen in the beginning only is forgotten sooner */
-    double rise = 1 - exp(-wall / fmin(RISE_NS, (double)(now_ns - s->begun_ns) / 2 + 1));
-
-    for (uint32_t i = 0; i < s->config.nranks; i++) {
-        const struct stepped_rank *r = &s->rank[i];
-
-        if (!(r->wall > 0 && r->work > 0))
-            continue;
-        now_sum += r->work / r->wall;
-        fast_sum += r->was_fast;
-        low_sum += r->was_low;
-    }
-    if (fast_sum > 0 && low_sum > 0)
-        add_regret(s, wall, now_sum, fast_sum, low_sum);
-    for (uint32_t i = 0; i < s->config.nranks; i++) {
-        struct stepped_rank *r = &s->rank[i];
-        double fast = lbp_filter_value(&r->filter);
-
-        if (!lbp_filter_known(&r->filter))
-            continue;
-        r->low = r->low > 0 && fast > r->low ? r->low + rise * (fast - r->low) : fast;
-        r->was_fast = fast;
-        r->was_low = r->low;
-        r->best = fmax(r->best, fast);
-    }
-    s->settled_ns = now_ns;
+    if (work <= r->now_work)
+        return work / speed;
+    return isfinite(limit) ? work / fmin(speed, limit) : fmax(work / speed, wall);
 }
 
 /* A speed for a rank's account: measured; else, of one that holds nothing, the best that is known of it, so that plans do
@@ -183,7 +128,7 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
         before = fmax(before, elsewhere(r, r->prev_work, r->prev_wall, speed, limit));
         without = fmax(without, elsewhere(r, r->first_work, r->first_wall, speed, limit));
     }
-    compare_speeds(s, now_ns);
+    lbp_stepped_compare(s, steps, now_ns);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         struct stepped_rank *r = &s->rank[i];
 
@@ -229,7 +174,7 @@ double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
         memcpy(s->next, s->first, size);
         return s->without_ns;
     }
-    if (s->undoing) /* before are the bounds that were found to be wrong */
+    if (s->undoing || s->kind != 0) /* before are the bounds that were found to be wrong; or those of another moment */
         return 0;
     if (s->held_ns > HELD_MIN_NS && s->prev_expected_ns < least &&
         s->won_ns < -(1 - BACK + s->chance) * s->held_ns) {

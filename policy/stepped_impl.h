@@ -12,6 +12,8 @@
 #include "policy/stepped.h"
 #include "policy/threshold.h"
 
+#define STEPPED_KINDS 4
+
 struct stepped_rank {
     bool reported, fresh; /* fresh: reported steps since the last decision */
     bool asks;            /* waits for the answer; under sync=yes only */
@@ -27,8 +29,8 @@ struct stepped_rank {
     double now_wall, prev_wall, first_wall; /* that it took */
     double step_wall_ns;                    /* computing in a step, last report */
     double best;                            /* greatest speed that it was known to have */
-    double low;                             /* speed that falls at once and rises slowly */
-    double was_fast, was_low;               /* filter and low at the last decision */
+    double speed[STEPPED_KINDS];            /* kinds of speed, see stepped_regret.c; */
+    double was[STEPPED_KINDS];              /* at the decision before */
     int64_t idle_ns;                        /* since when it holds nothing; INT64_MIN: it does */
     int tries;                              /* times that it was given work again, in vain */
 };
@@ -77,8 +79,8 @@ struct lbp_stepped {
     int broken;                   /* words one after another */
     double doubt; /* >= 1: so many times the gain is asked for; plans broke their word */
     double last_before_ns, last_after_ns; /* step times that it was adopted for */
-    double regret_fast_ns, regret_low_ns; /* lost by shares of either kind of speed, faded */
-    bool cautious;                        /* plans are by the low speeds */
+    double regret_ns[STEPPED_KINDS]; /* lost by shares of each kind of speed, faded */
+    int kind;                        /* that plans are by */
     int64_t settled_ns;                   /* when the account was made up last */
     struct lbp_stepped_decision last;
     int quiet;              /* decisions one after another that found too small a gain */
@@ -91,6 +93,9 @@ struct lbp_stepped {
  * work that each rank had with these bounds and others: no guess of what iterations cost is in it.  Then all begins anew.
  */
 void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns);
+
+/* stepped_regret.c: which kind of speed it is best to plan by; before the sums since the last decision are cleared. */
+void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns);
 
 /*
  * Bounds that were in force are known by what they did, whatever costs are thought to be: fills next with those before, when

@@ -20,18 +20,27 @@ static double left_at(const struct sim_host *h, int64_t now_ns)
     return h->left[(size_t)((now_ns + h->left_phase_ns) / h->left_ns) % h->nleft];
 }
 
+/* Does the load run that comes and goes? */
+static bool is_loaded(const struct sim_host *h, int64_t now_ns)
+{
+    int64_t since = now_ns + h->flip_phase_ns;
+
+    if (h->flip_ns <= 0)
+        return false;
+    if (h->flip_once)
+        return since >= h->flip_ns;
+    if (h->duty > 0)
+        return (double)(since % (2 * h->flip_ns)) >= 2 * (double)h->flip_ns * (1 - h->duty);
+    return since / h->flip_ns % 2;
+}
+
 double sim_host_cores(const struct sim_host *h, int64_t now_ns)
 {
-    int64_t interval;
-
     if (now_ns >= h->stop_from_ns && now_ns < h->stop_to_ns)
         return 0;
     if (h->flip_ns <= 0)
         return h->cores * left_at(h, now_ns);
-    interval = (now_ns + h->flip_phase_ns) / h->flip_ns;
-    if (h->flip_once)
-        return interval > 0 ? h->other_cores : h->cores;
-    return interval % 2 ? h->other_cores : h->cores;
+    return is_loaded(h, now_ns) ? h->other_cores : h->cores;
 }
 
 double sim_host_quota(const struct sim_host *h, int64_t now_ns)
@@ -66,6 +75,21 @@ static int64_t run_smooth(struct sim_host *h, int64_t now, double left)
     return now;
 }
 
+/*
+ * What is left of the period's quota at a moment.  A load inside has had it to itself until then, on another processor; from
+ * then on it uses as much as the rank.
+ */
+static double quota_left(struct sim_host *h, double at, double begin, bool loaded)
+{
+    double all = h->inside ? h->cores * (double)sim_host_period(h)
+                           : sim_host_cores(h, (int64_t)at) * (double)sim_host_period(h);
+
+    if (loaded)
+        h->used_ns += fmin(fmax(0, at - fmax(begin, h->seen_ns)), fmax(0, all - h->used_ns));
+    h->seen_ns = fmax(h->seen_ns, at);
+    return all - h->used_ns;
+}
+
 static int64_t run_quota(struct sim_host *h, int64_t now, double left)
 {
     int64_t length = sim_host_period(h);
@@ -73,22 +97,22 @@ static int64_t run_quota(struct sim_host *h, int64_t now, double left)
 
     for (;;) {
         int64_t period = ((int64_t)at + h->phase_ns) / length;
-        double end = (double)((period + 1) * length - h->phase_ns);
+        double begin = (double)(period * length - h->phase_ns), end = begin + (double)length;
+        bool loaded = h->inside && is_loaded(h, (int64_t)at);
         double may;
 
         if (period != h->period) {
             h->period = period;
             h->used_ns = 0;
+            h->seen_ns = begin;
         }
-        may = fmin(sim_host_cores(h, (int64_t)at) * (double)length - h->used_ns, end - at);
+        may = fmin(fmax(0, quota_left(h, at, begin, loaded)) / (loaded ? 2 : 1), end - at);
+        h->used_ns += (loaded ? 2 : 1) * fmin(may, left);
         if (may >= left) {
-            h->used_ns += left;
+            h->seen_ns = at + left;
             return (int64_t)ceil(at + left);
         }
-        if (may > 0) {
-            h->used_ns += may;
-            left -= may;
-        }
+        left -= may;
         at = end;
     }
 }

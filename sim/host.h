@@ -13,6 +13,7 @@ struct sim_host {
     double hardware;       /* reference work done in a CPU ns; 0 is 1 */
     int64_t flip_ns;       /* it runs every second interval of this length; 0: never */
     int64_t flip_phase_ns; /* the first interval is shorter by this */
+    double duty;           /* part of two intervals that it runs for; 0: a half, as said */
     bool flip_once;        /* the load begins at the first flip, and stays */
     const double *
         left; /* [nleft] parts of the cores that a recorded load leaves, > 0; borrowed; NULL: none */
@@ -23,11 +24,14 @@ struct sim_host {
     int64_t quota_ns; /* such a period; 0: 10 ms */
     double
         quota_cores; /* that can be read of it: a load has its part of them; 0: those of the moment */
+    bool inside; /* of a quota: the load is in the same group and wants a core: it takes what a rank that waits leaves,
+                    and half of the rest; other_cores is that half */
     int64_t phase_ns;                 /* where its periods begin, 0 to one */
     int64_t stop_from_ns, stop_to_ns; /* stopped in between; equal: never */
     /* state */
     int64_t period; /* index of the period that used_ns belongs to */
     double used_ns;
+    double seen_ns; /* until here in that period the load inside has been counted */
 };
 
 /* Reference work that a CPU ns does, > 0. */

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which kind of speed it is best to plan by: as it is now, or as it is again and again.  A load that comes and goes as fast as
+ * plans come into force is always met by the plan for what was before; then shares that are right while it is there are
+ * better throughout.  Source: ours.
+ */
+#include <math.h>
+
+#include "policy/stepped_impl.h"
+
+#define FADE_NS 30e9 /* in which what happened counts less */
+#define SURE_NS 10e6 /* by so much must one kind of speed be better, */
+#define SURE 0.7     /* and to so much of the other's loss */
+
+/* Kind 0 is the filtered speed; the others fall with it at once, and rise to it in these times. */
+static const double rise_ns[STEPPED_KINDS] = {0, 1e9, 5e9, 25e9};
+
+/* What a rank did since the last decision, at no more than its quota allows for long; 0: nobody knows. */
+static double recent_speed(struct lbp_stepped *s, uint32_t rank)
+{
+    const struct stepped_rank *r = &s->rank[rank];
+
+    return r->wall > 0 && r->work > 0 ? fmin(r->work / r->wall, lbp_stepped_limit(s, rank)) : 0;
+}
+
+/* So much longer than with the right shares would steps have taken with shares by these speeds: ratio, >= 0. */
+static double stretch(struct lbp_stepped *s, int kind, bool before)
+{
+    double now_sum = 0, sum = 0, most = 0;
+
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        const struct stepped_rank *r = &s->rank[i];
+        double now = recent_speed(s, i), speed = before ? r->was[kind] : r->speed[kind];
+
+        if (!(now > 0 && speed > 0))
+            continue;
+        now_sum += now;
+        sum += speed;
+        most = fmax(most, speed / now);
+    }
+    return sum > 0 ? most * now_sum / sum - 1 : 0;
+}
+
+/* Another hypothesis: what was wrong by the last one says nothing of it. */
+static void choose(struct lbp_stepped *s)
+{
+    int best = s->kind;
+
+    for (int k = 0; k < STEPPED_KINDS; k++)
+        if (s->regret_ns[k] < s->regret_ns[best])
+            best = k;
+    if (s->regret_ns[best] >= SURE * s->regret_ns[s->kind] - SURE_NS)
+        return;
+    s->kind = best;
+    s->wait_until_ns = 0;
+    s->doubt = 1;
+    s->broken = s->undone = 0;
+    s->undoing = false;
+}
+
+void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns)
+{
+    double wall = (double)(now_ns - s->settled_ns), fade = exp(-wall / FADE_NS);
+    /* a plan of the last decision came into force with one step's delay */
+    double late = steps > 0 ? 1 / (double)steps : 0;
+
+    for (int k = 0; k < STEPPED_KINDS; k++)
+        s->regret_ns[k] = s->regret_ns[k] * fade +
+                          wall * (late * stretch(s, k, true) + (1 - late) * stretch(s, k, false));
+    choose(s);
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        struct stepped_rank *r = &s->rank[i];
+        double fast = lbp_filter_value(&r->filter);
+
+        if (!lbp_filter_known(&r->filter))
+            continue;
+        for (int k = 0; k < STEPPED_KINDS; k++) {
+            double *v = &r->speed[k];
+
+            r->was[k] = *v;
+            if (*v > 0 && fast > *v && rise_ns[k] > 0)
+                *v += (1 - exp(-wall / rise_ns[k])) * (fast - *v);
+            else
+                *v = fast;
+        }
+        r->best = fmax(r->best, fast);
+    }
+    s->settled_ns = now_ns;
+}
