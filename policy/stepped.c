@@ -197,15 +197,14 @@ static void changed(struct lbp_stepped *s, int64_t now_ns)
 }
 
 /*
- * The time that the work takes at no more than what the rank's quota allows for long: one that waits a lot saves its quota up and
- * looks like a whole core, and like none when it has more to do; that is no change of its host.
+ * What the rank would have done at no more than its quota allows for long.  One that waits a lot saves its quota up and looks like a
+ * whole core, and like none when it has more to do: that is no change of its host.
  */
-static int64_t usable(struct lbp_stepped *s, const struct lbp_stepped_report *r, double work)
+static double lasting(struct lbp_stepped *s, const struct lbp_stepped_report *r, double work)
 {
     double limit = lbp_stepped_limit(s, r->rank);
 
-    return isfinite(limit) && limit > 0 ? (int64_t)fmax((double)r->wall_ns, work / limit)
-                                        : r->wall_ns;
+    return isfinite(limit) ? fmin(work, limit * (double)r->wall_ns) : work;
 }
 
 static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
@@ -220,7 +219,7 @@ static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
                         (double)r->sample[i].cpu_ns * rank->hardware);
     if (r->nsamples == 0)
         lbp_profile_add_whole(&s->profile, r->first, r->last, work / (double)r->steps);
-    if (r->last > r->first && lbp_filter_add(&rank->filter, work, usable(s, r, work)))
+    if (r->last > r->first && lbp_filter_add(&rank->filter, lasting(s, r, work), r->wall_ns))
         changed(s, now_ns);
     /* who has little to do is not measured the more seldom for that: it would keep little for ever */
     rank->filtering_ns = rank->filter.wall > 0 ? rank->filtering_ns + r->wall_ns + r->wait_ns : 0;

@@ -16,7 +16,7 @@
 #define HELD_MIN_NS 80e6   /* steps are judged after so long, */
 #define HELD_MAX_NS 1000e6 /* and what is older counts less */
 #define JITTER 2.0         /* times the error of progress by a quota, in that time */
-#define WORSE 1.03   /* a step that really takes so much longer than before the plan is no chance */
+#define WORSE 1.03 /* a step that really takes so much longer than before the plan is no chance */
 
 double lbp_stepped_limit(struct lbp_stepped *s, uint32_t rank)
 {
@@ -174,7 +174,9 @@ double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
         memcpy(s->next, s->first, size);
         return s->without_ns;
     }
-    if (s->undoing || s->kind != 0) /* before are the bounds that were found to be wrong; or those of another moment */
+    if (s->undoing ||
+        s->kind !=
+            0) /* before are the bounds that were found to be wrong; or those of another moment */
         return 0;
     if (s->held_ns > HELD_MIN_NS && s->prev_expected_ns < least &&
         s->won_ns < -(1 - BACK + s->chance) * s->held_ns) {

@@ -56,7 +56,8 @@ static double measured(const struct lbp_stepped *s, uint32_t rank, int64_t now_n
         (double)(now_ns - r->idle_ns) > (TRY_AGAIN_NS + TRY_AGAIN * s->real_ns) * exp2(r->tries) &&
         !published(s))
         return r->best;
-    return s->kind > 0 && !published(s) && r->speed[s->kind] > 0 ? r->speed[s->kind] : lbp_filter_value(&r->filter);
+    return s->kind > 0 && !published(s) && r->speed[s->kind] > 0 ? r->speed[s->kind]
+                                                                 : lbp_filter_value(&r->filter);
 }
 
 /*

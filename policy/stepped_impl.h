@@ -79,8 +79,8 @@ struct lbp_stepped {
     int broken;                   /* words one after another */
     double doubt; /* >= 1: so many times the gain is asked for; plans broke their word */
     double last_before_ns, last_after_ns; /* step times that it was adopted for */
-    double regret_ns[STEPPED_KINDS]; /* lost by shares of each kind of speed, faded */
-    int kind;                        /* that plans are by */
+    double regret_ns[STEPPED_KINDS];      /* lost by shares of each kind of speed, faded */
+    int kind;                             /* that plans are by */
     int64_t settled_ns;                   /* when the account was made up last */
     struct lbp_stepped_decision last;
     int quiet;              /* decisions one after another that found too small a gain */

@@ -24,7 +24,8 @@ struct sim_host {
     int64_t quota_ns; /* such a period; 0: 10 ms */
     double
         quota_cores; /* that can be read of it: a load has its part of them; 0: those of the moment */
-    bool inside; /* of a quota: the load is in the same group and wants a core: it takes what a rank that waits leaves,
+    bool
+        inside; /* of a quota: the load is in the same group and wants a core: it takes what a rank that waits leaves,
                     and half of the rest; other_cores is that half */
     int64_t phase_ns;                 /* where its periods begin, 0 to one */
     int64_t stop_from_ns, stop_to_ns; /* stopped in between; equal: never */

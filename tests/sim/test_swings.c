@@ -80,52 +80,116 @@ static double swing(const struct program *p, const char *policy, double period_s
     return (double)ret->end_ns / (double)ret->static_ns;
 }
 
-static void table(const char *policy, int seeds)
+/* Over all programs, periods and duties, or those of one period and a duty of a half. */
+struct outcome {
+    double mean, worst;
+};
+
+static struct outcome table(const char *policy, double only_s, int seeds)
 {
     static const double periods[] = {0, .3, .5, 1, 2, 3, 6, 20}, duties[] = {.2, .5, .8};
-
-    double all = 0, most = 0, n = 0, over = 0;
+    double all = 0, most = 0;
+    int n = 0;
 
     for (size_t k = 0; k < sizeof(programs) / sizeof(programs[0]); k++)
         for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]); i++)
             for (size_t d = 0; d < (periods[i] > 0 ? 3 : 1); d++) {
-                double sum = 0, sum_s = 0, static_s = 0, worst = 0, plans = 0;
+                double sum = 0, auto_s = 0, static_s = 0, worst = 0;
 
+                if (only_s > 0 && (periods[i] != only_s || d != 1))
+                    continue;
                 for (int seed = 1; seed <= seeds; seed++) {
                     struct sim_step_result r;
                     double x = swing(&programs[k], policy, periods[i], duties[d], (unsigned)seed,
                                      false, &r);
 
                     worst = x > worst ? x : worst;
-                    most = x > most ? x : most;
-                    over += x > 1.01;
-                    all += x;
-                    n++;
                     sum += x;
-                    sum_s += (double)r.end_ns / 1e9;
+                    auto_s += (double)r.end_ns / 1e9;
                     static_s += (double)r.static_ns / 1e9;
-                    plans += (double)r.plans;
                 }
-                printf("swing program=%s period_s=%.1f duty=%.1f over_static=%.4f worst=%.4f "
-                       "static_s=%.3f auto_s=%.3f plans=%.1f\n",
-                       programs[k].name, periods[i], duties[d], sum / seeds, worst,
-                       static_s / seeds, sum_s / seeds, plans / seeds);
+                most = worst > most ? worst : most;
+                all += sum;
+                n += seeds;
+                if (getenv("SIM_VERBOSE"))
+                    printf("swing program=%s period_s=%.1f duty=%.1f over_static=%.4f worst=%.4f "
+                           "static_s=%.3f auto_s=%.3f\n",
+                           programs[k].name, periods[i], duties[d], sum / seeds, worst,
+                           static_s / seeds, auto_s / seeds);
             }
-    printf("swings over_static=%.4f worst=%.4f over_1.01=%.4f runs=%.0f\n", all / n, most, over / n, n);
+    printf("swings only_s=%.1f over_static=%.4f worst=%.4f runs=%d\n", only_s, all / n, most, n);
+    return (struct outcome){all / n, most};
+}
+
+START_TEST(test_all)
+{
+    struct outcome o = table("auto", 0, 10);
+
+    ck_assert_double_le(o.mean, 0.9);
+    ck_assert_double_le(o.worst, 1.07);
+}
+END_TEST
+
+/* The load is there for as long as a few steps take: each plan comes too late, and speeds of the past are what to plan by. */
+START_TEST(test_too_quick_to_follow)
+{
+    ck_assert_double_le(table("auto", 1, 20).mean, 0.93);
+}
+END_TEST
+
+/* A load inside a quota: half for who computes all the time, and nothing in a period that was slept through until it was used up. */
+START_TEST(test_load_inside)
+{
+    struct sim_host h = {.cores = 0.3,
+                         .other_cores = 0.15,
+                         .flip_ns = 1,
+                         .flip_once = true,
+                         .flip_phase_ns = 10,
+                         .inside = true,
+                         .quota = true,
+                         .quota_cores = 0.3,
+                         .period = -1};
+
+    ck_assert_int_eq(sim_host_run(&h, 0, 15e6),
+                     91500000); /* ten periods' halves but for the rest */
+    h.period = -1;
+    ck_assert_int_eq(sim_host_run(&h, 100000000, 1e6), 101000000);
+    ck_assert_int_eq(sim_host_run(&h, 114000000, 1e6),
+                     121000000); /* the load has used it up by 113 */
+    ck_assert_int_eq(sim_host_run(&h, 132000000, 0.5e6), 132500000);
+    ck_assert_int_eq(sim_host_run(&h, 132500000, 1e6), 141000000);
+}
+END_TEST
+
+/* For a person: ./test_swings PROGRAM PERIOD_S DUTY SEED [POLICY] prints what happened. */
+static int trace(int argc, char **argv)
+{
+    struct sim_step_result r;
+    double x = swing(&programs[atoi(argv[1])], argc > 5 ? argv[5] : "auto", atof(argv[2]),
+                     atof(argv[3]), (unsigned)atoi(argv[4]), true, &r);
+
+    printf("over_static=%.4f static_s=%.3f auto_s=%.3f\n", x, (double)r.static_ns / 1e9,
+           (double)r.end_ns / 1e9);
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
-    struct sim_step_result r;
+    Suite *s = suite_create("swings");
+    TCase *t = tcase_create("swings");
+    SRunner *runner;
+    int failed;
 
-    if (argc > 4) {
-        double x = swing(&programs[atoi(argv[1])], argc > 5 ? argv[5] : "auto", atof(argv[2]),
-                         atof(argv[3]), (unsigned)atoi(argv[4]), true, &r);
-
-        printf("over_static=%.4f static_s=%.3f auto_s=%.3f\n", x, (double)r.static_ns / 1e9,
-               (double)r.end_ns / 1e9);
-        return 0;
-    }
-    table(argc > 1 ? argv[1] : "auto", argc > 2 ? atoi(argv[2]) : 20);
-    return 0;
+    if (argc > 4)
+        return trace(argc, argv);
+    tcase_set_timeout(t, 600);
+    tcase_add_test(t, test_load_inside);
+    tcase_add_test(t, test_too_quick_to_follow);
+    tcase_add_test(t, test_all);
+    suite_add_tcase(s, t);
+    runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
