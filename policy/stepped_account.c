@@ -48,9 +48,7 @@ double lbp_stepped_allowance(const struct lbp_stepped *s, double gain, int64_t n
 static double elsewhere(const struct stepped_rank *r, double work, double wall, double speed,
                         double limit)
 {
-    if (work <= r->now_work)
-        return work / speed;
-    return isfinite(limit) ? work / fmin(speed, limit) : fmax(work / speed, wall);
+    return work > r->now_work ? fmax(work / fmin(speed, limit), wall) : work / speed;
 }
 
 /* A speed for a rank's account: measured; else, of one that holds nothing, the best that is known of it, so that plans do
