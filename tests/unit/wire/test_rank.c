@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -277,6 +278,35 @@ START_TEST(refuses_what_cannot_be)
 }
 END_TEST
 
+/* What a broken or hostile rank says of its host is no number to plan by. */
+START_TEST(refuses_worths_that_are_none)
+{
+    static const double worth[] = {NAN, INFINITY, -INFINITY, -1, -1e-300, 0, 1};
+    static struct lbw_rank_msg m, out;
+    struct lbx_buf b;
+
+    lbx_buf_init(&b, BODY_LIMIT);
+    for (size_t i = 0; i < 3 * sizeof(worth) / sizeof(worth[0]); i++) {
+        double v = worth[i / 3];
+
+        memset(&m, 0, sizeof(m));
+        m.type = i % 3 == 2 ? LBW_STEP : LBW_JOIN;
+        if (i % 3 == 0)
+            m.u.join.weight = v;
+        else if (i % 3 == 1)
+            m.u.join.hardware = v;
+        else
+            m.u.step.quota_cpus = v;
+        ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
+        ck_assert_msg((lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out) == 0) ==
+                          (v >= 0 && v <= 1),
+                      "%g in field %zu", v, i % 3);
+        lbx_buf_consume(&b, lbx_buf_len(&b));
+    }
+    lbx_buf_fini(&b);
+}
+END_TEST
+
 START_TEST(a_full_buffer_is_left_as_it_was)
 {
     static struct lbw_rank_msg m;
@@ -355,6 +385,7 @@ int main(void)
     tcase_add_loop_test(tc, refuses_truncated_and_trailing, 0, 5);
     tcase_add_loop_test(tc, survives_changed_bytes, 0, 20);
     tcase_add_test(tc, refuses_what_cannot_be);
+    tcase_add_test(tc, refuses_worths_that_are_none);
     tcase_add_test(tc, a_full_buffer_is_left_as_it_was);
     tcase_add_test(tc, endpoint_comes_back);
     tcase_add_test(tc, flat_reads_all_integers);
