@@ -26,9 +26,12 @@
 #define SPIN_NS (20 * LBX_NS_PER_US)
 #define LINGER_NS (2 * LBX_NS_PER_MS)
 #define LINGER_SHARE 20                /* of a chunk's time at most a twentieth */
-#define HOOK_NS (10.0 * LBX_NS_PER_MS) /* elapsed between hooks while much remains */
-#define HOOKS_LEFT 32                  /* a rank comes by at least so often before it runs dry */
-#define GROWTH 8 /* a chunk is at most so many times as large as the one before */
+#define HOOK_NS (10.0 * LBX_NS_PER_MS) /* elapsed between hooks while much remains, at least; */
+#define HOOK_MOST_NS \
+    (25.0 * LBX_NS_PER_MS) /* and at most: a change of speed is told after 100 ms */
+#define HOOK_SHARE 0.002   /* of the CPU time in between, what hooks have cost up to now */
+#define HOOKS_LEFT 32      /* a rank comes by at least so often before it runs dry */
+#define GROWTH 8           /* a chunk is at most so many times as large as the one before */
 
 static bool is_balanced(const struct lb_loop *l)
 {
@@ -64,19 +67,28 @@ static int end_pass(struct lb_loop *l)
     return 0;
 }
 
+/* Elapsed between hooks while much remains: so long that they cost little, by what they have cost. */
+static double hook_ns(const struct lb_loop *l)
+{
+    double cost = l->hooks > 0 ? (double)l->total.library_cpu_ns / (double)l->hooks : 0;
+    double wall = cost / HOOK_SHARE * l->iteration_wall_ns / l->iteration_ns;
+
+    return wall < HOOK_NS ? HOOK_NS : wall < HOOK_MOST_NS ? wall : HOOK_MOST_NS;
+}
+
 /*
  * How many iterations a hook is worth: chunk_ns of CPU time, or while much remains more elapsed time than that.  A hook costs
  * some 10 us where the hosts are throttled, and what a rank holds in its hands matters only as the end comes near.
  */
 static double worth(const struct lb_loop *l)
 {
-    double by_cpu = (double)l->chunk_ns / l->iteration_ns, by_wall;
+    double by_cpu = (double)l->chunk_ns / l->iteration_ns, by_wall, most;
     double left_ns = (double)l->remaining_count * l->iteration_wall_ns;
 
     if (l->iteration_wall_ns <= 0)
         return by_cpu;
-    by_wall =
-        (left_ns < HOOKS_LEFT * HOOK_NS ? left_ns / HOOKS_LEFT : HOOK_NS) / l->iteration_wall_ns;
+    most = hook_ns(l);
+    by_wall = (left_ns < HOOKS_LEFT * most ? left_ns / HOOKS_LEFT : most) / l->iteration_wall_ns;
     return by_cpu > by_wall ? by_cpu : by_wall;
 }
 
