@@ -19,7 +19,7 @@
 #include "libclient/loop.h"
 #include "libclient/quota.h"
 
-#define LBC_VOTES 8
+#define LBC_VOTES 8      /* LBC_LEAST_MAX at most */
 #define LBC_STEP_PARTS 8 /* of a block that are timed apart, at most */
 
 /* CPU time of messages. */

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #define LBC_HEADER_MAX 1024 /* bytes of a transfer's header */
+#define LBC_LEAST_MAX 8     /* values of which the least is taken at once */
 
 struct lbc_segment {
     void *base;
@@ -100,7 +101,7 @@ struct lbc_transport_ops {
 
     /*
      * The least of all ranks' values, one by one.  One at a time, and no barrier meanwhile.
-     * value[in,out]  [n], the same n on all ranks; borrowed until test says 1
+     * value[in,out]  [n], the same n <= LBC_LEAST_MAX on all ranks; borrowed until test says 1, or is not called any more
      */
     int (*least_start)(struct lbc_transport *t, int64_t *value, int n);
     int (*least_test)(struct lbc_transport *t);

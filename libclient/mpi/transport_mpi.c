@@ -3,6 +3,7 @@
  * use MPI. */
 #include "libclient/transport.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,6 +27,10 @@ struct mpi_transport {
     MPI_Comm comm;
     uint32_t next_tag;
     MPI_Request barrier, least;
+    /* MPI's own place for the least: who takes it may give up meanwhile, and free his. */
+    int64_t least_value[LBC_LEAST_MAX];
+    int64_t *least_to;
+    int least_n;
     struct lbc_recv *spare; /* so that a message is never taken without memory for it */
 };
 
@@ -298,18 +303,27 @@ static int mpi_exchange_test(struct lbc_transport *t, struct lbc_exchange *e)
 
 static int mpi_least_start(struct lbc_transport *t, int64_t *value, int n)
 {
-    return MPI_Iallreduce(MPI_IN_PLACE, value, n, MPI_INT64_T, MPI_MIN, of(t)->comm,
-                          &of(t)->least) == MPI_SUCCESS
+    struct mpi_transport *m = of(t);
+
+    assert(n <= LBC_LEAST_MAX);
+    memcpy(m->least_value, value, (size_t)n * sizeof(*value));
+    m->least_to = value;
+    m->least_n = n;
+    return MPI_Iallreduce(MPI_IN_PLACE, m->least_value, n, MPI_INT64_T, MPI_MIN, m->comm,
+                          &m->least) == MPI_SUCCESS
                ? 0
                : -EIO;
 }
 
 static int mpi_least_test(struct lbc_transport *t)
 {
+    struct mpi_transport *m = of(t);
     int done = 0;
 
-    if (MPI_Test(&of(t)->least, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+    if (MPI_Test(&m->least, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
         return -EIO;
+    if (done)
+        memcpy(m->least_to, m->least_value, (size_t)m->least_n * sizeof(*m->least_to));
     return done;
 }
 
@@ -330,7 +344,8 @@ static void mpi_destroy(struct lbc_transport *t)
     if (mpi_usable(t))
         MPI_Comm_free(&m->comm);
     mpi_recv_drop(t, m->spare);
-    free(m);
+    if (m->least == MPI_REQUEST_NULL) /* else MPI may still write there, until the process ends */
+        free(m);
 }
 
 static const struct lbc_transport_ops mpi_ops = {
