@@ -108,9 +108,7 @@ void lbc_step_fini(struct lb_loop *l)
     l->step = NULL;
     lbc_connect_end(l, s->layout);
     lbc_connect_end(l, s->next);
-    if (!l->ctx || !l->ctx->failed ||
-        !l->ctx->transport) /* votes may be written to after it failed */
-        free(s);
+    free(s);
 }
 
 int lb_loop_owner(const lb_loop *l, int64_t i)

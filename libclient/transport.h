@@ -101,7 +101,7 @@ struct lbc_transport_ops {
 
     /*
      * The least of all ranks' values, one by one.  One at a time, and no barrier meanwhile.
-     * value[in,out]  [n], the same n <= LBC_LEAST_MAX on all ranks; borrowed until test says 1, or is not called any more
+     * value[in,out]  [n], the same n <= LBC_LEAST_MAX on all ranks; borrowed by test, until it says 1 or is called no more
      */
     int (*least_start)(struct lbc_transport *t, int64_t *value, int n);
     int (*least_test)(struct lbc_transport *t);
