@@ -15,9 +15,19 @@
 #define DELAY 4 /* polls at most that a step of a transfer takes longer than it must */
 #define DELAY_LONG 40
 
-/* One transfer; freed when both sides are through with it. */
+struct lbc_send {
+    struct message *m;
+};
+struct lbc_recv {
+    struct message *m;
+};
+
+/* One transfer; freed when both sides are through with it, or with the world: ranks that have failed test for nothing. */
 struct message {
-    struct message *next; /* in the destination's queue, until its header is taken */
+    struct message *next;        /* in the destination's queue, until its header is taken */
+    struct message **at, *other; /* in the list of all */
+    struct lbc_send send;
+    struct lbc_recv recv;
     int source;
     char header[LBC_HEADER_MAX];
     size_t header_bytes;
@@ -26,13 +36,6 @@ struct message {
     bool buffered; /* the rows were copied when sent */
     bool taken, matches, received, source_done, dest_done;
     int delay_header, delay_send, delay_recv;
-};
-
-struct lbc_send {
-    struct message *m;
-};
-struct lbc_recv {
-    struct message *m;
 };
 
 /* A part on its way: copied when it is sent, or when it is received, like small and large ones with MPI. */
@@ -65,6 +68,7 @@ struct world {
     int size;
     uint64_t random;
     struct rank rank[WORLD_RANKS_MAX];
+    struct message *all;
     int entered[BARRIERS_MAX];
     struct piece *line[WORLD_RANKS_MAX][WORLD_RANKS_MAX]; /* from, to */
     int64_t least[WORLD_LEAST_MAX];
@@ -128,6 +132,9 @@ static void free_message(struct world *w, struct message *m)
         for (size_t i = 0; i < m->nsegments; i++)
             free(m->segment[i].base);
     free(m->segment);
+    *m->at = m->other;
+    if (m->other)
+        m->other->at = m->at;
     free(m);
     w->held--;
 }
@@ -168,8 +175,13 @@ static int world_send(struct lbc_transport *t, int dest, const void *header, siz
     for (end = &w->rank[dest].queue; *end; end = &(*end)->next)
         ;
     *end = m;
-    *ret_send = malloc(sizeof(**ret_send));
-    (*ret_send)->m = m;
+    m->send.m = m->recv.m = m;
+    m->other = w->all;
+    m->at = &w->all;
+    if (m->other)
+        m->other->at = &m->other;
+    w->all = m;
+    *ret_send = &m->send;
     leave(w);
     return 0;
 }
@@ -184,7 +196,6 @@ static int world_send_test(struct lbc_transport *t, struct lbc_send *s)
     done = m->taken && (m->buffered || m->received) && m->delay_send-- <= 0;
     if (done) {
         m->source_done = true;
-        free(s);
         if (m->dest_done)
             free_message(w, m);
     }
@@ -207,8 +218,7 @@ static int world_probe(struct lbc_transport *t, void *header, size_t *ret_header
         memcpy(header, m->header, m->header_bytes);
         *ret_header_bytes = m->header_bytes;
         *ret_source = m->source;
-        *ret_recv = malloc(sizeof(**ret_recv));
-        (*ret_recv)->m = m;
+        *ret_recv = &m->recv;
         there = 1;
     }
     leave(r->world);
@@ -235,7 +245,6 @@ static void end_receiving(struct world *w, struct lbc_recv *recv)
     recv->m->dest_done = true;
     if (recv->m->source_done)
         free_message(w, recv->m);
-    free(recv);
 }
 
 static int world_recv_test(struct lbc_transport *t, struct lbc_recv *recv)
@@ -335,18 +344,25 @@ static int world_exchange_start(struct lbc_transport *t, struct lbc_exchange *e)
     return 0;
 }
 
+static void drop_piece(struct world *w, struct piece **line)
+{
+    struct piece *p = *line;
+
+    if (p->buffered)
+        free(p->segment.base);
+    *line = p->next;
+    free(p);
+    w->held--;
+}
+
 static void take_piece(struct world *w, struct piece **line, void *to)
 {
     struct piece *p = *line;
 
     memcpy(to, p->segment.base, p->segment.bytes);
-    if (p->buffered)
-        free(p->segment.base);
-    else
+    if (!p->buffered)
         *p->taken = true;
-    *line = p->next;
-    free(p);
-    w->held--;
+    drop_piece(w, line);
 }
 
 /* Receives what is there, from any peer in its order, but not always at once. */
@@ -517,6 +533,11 @@ struct world *world_create(int size, uint64_t seed)
 
 void world_destroy(struct world *w)
 {
+    while (w->all)
+        free_message(w, w->all);
+    for (int i = 0; i < w->size * w->size; i++)
+        while (w->line[i / w->size][i % w->size])
+            drop_piece(w, &w->line[i / w->size][i % w->size]);
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);
     free(w->gathered);
