@@ -52,11 +52,14 @@ is "$(status head controller.database.open) $(status head controller.database.dr
 faketime=$(find /usr/lib -name libfaketime.so.1 2>/dev/null | head -n 1)
 if [ -n "$faketime" ] && ! grep -q 'enable-sanitizers' "$LB_BUILD/config.log"; then
   address=$(sed -n 's/^SlurmctldHost=head(\(.*\))/\1/p' "$dir/slurm.conf")
+  # MUNGE lets no host with such a clock speak to Slurm: as srun itself has the true one here, so has lb-slurm
+  printf '#!/bin/sh\nunset LD_PRELOAD FAKETIME\nexec "%s"\n' "$LB_BUILD/lb-slurm" >"$dir/lb-slurm"
+  chmod +x "$dir/lb-slurm"
   askew() { # HOST BY
     cluster lbd "$1" stop >/dev/null
     # shellcheck disable=SC2016
     cluster on "$1" sh -c 'setsid env "$@" >>"$0" 2>&1 </dev/null &' "$dir/log/lbd.$1.log" LD_PRELOAD="$faketime" FAKETIME="$2" FAKETIME_DONT_FAKE_MONOTONIC=1 \
-      "$LB_BUILD/sbin/lbd" --role=node --controller="$address" --state="$dir/host/$1/state" --config="$dir/policy.conf"
+      "$LB_BUILD/sbin/lbd" --role=node --controller="$address" --state="$dir/host/$1/state" --config="$dir/policy.conf" --slurm="$dir/lb-slurm"
   }
   askew n1 +30d
   askew n2 -2d
