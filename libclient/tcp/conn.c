@@ -41,7 +41,7 @@ static struct lbc_conn *create(int fd, bool ours, int peer)
 int lbc_conn_connect(const struct lbw_endpoint *endpoint, int rank, int peer, int64_t deadline_ns,
                      struct lbc_conn **ret)
 {
-    int fd = -EHOSTUNREACH;
+    int fd = -EHOSTUNREACH, first = 0;
 
     for (size_t i = 0; i < endpoint->naddresses && fd < 0; i++) {
         /* an address that swallows packets shall leave time for those behind it */
@@ -49,9 +49,11 @@ int lbc_conn_connect(const struct lbw_endpoint *endpoint, int rank, int peer, in
         int64_t share_ns = (deadline_ns - now_ns) / (int64_t)(endpoint->naddresses - i);
 
         fd = lbx_sock_connect_tcp(endpoint->address[i], endpoint->port, now_ns + share_ns);
+        if (i == 0)
+            first = fd; /* the others may be of networks that only the other host is in */
     }
     if (fd < 0)
-        return fd;
+        return first < 0 ? first : fd;
     *ret = create(fd, true, peer);
     if (!*ret) {
         close(fd);

@@ -15,7 +15,9 @@
 #include "common/sock.h"
 #include "libclient/tcp/conn.h"
 
-#define CONNECT_NS (2 * LBX_NS_PER_S)
+#define CONNECT_NS (2 * LBX_NS_PER_S) /* of one attempt */
+#define HEAL_NS (30 * LBX_NS_PER_S)   /* of all: a network may be cut for so long */
+#define AGAIN_NS (50 * LBX_NS_PER_MS)
 #define LEAVE_NS (5 * LBX_NS_PER_S)
 #define PROOF_NS (2 * LBX_NS_PER_S)
 #define STRANGERS_MAX 64 /* connections that have proved nothing yet */
@@ -76,11 +78,29 @@ static int watch(struct lbc_mesh *m, struct lbc_conn *c)
     return 0;
 }
 
+static bool may_heal(int rc)
+{
+    return rc == -ETIMEDOUT || rc == -EHOSTUNREACH || rc == -ENETUNREACH || rc == -ENETDOWN;
+}
+
+/* Rows are already meant to be at the other rank: to give up would break the job, so a network that is cut has time to heal. */
+static int connect_to(const struct lbc_mesh *m, int dest, const struct lbw_endpoint *endpoint,
+                      struct lbc_conn **ret)
+{
+    int64_t began_ns = lbx_clock_mono_ns();
+    int rc;
+
+    while ((rc = lbc_conn_connect(endpoint, m->config.rank, dest, lbx_clock_mono_ns() + CONNECT_NS,
+                                  ret)) < 0 &&
+           may_heal(rc) && lbx_clock_mono_ns() - began_ns < HEAL_NS)
+        lbx_clock_sleep_ns(AGAIN_NS);
+    return rc;
+}
+
 int lbc_mesh_connect(struct lbc_mesh *m, int dest)
 {
     struct lbw_endpoint endpoint;
     struct lbc_conn *c = NULL;
-    int64_t deadline_ns = lbx_clock_mono_ns() + CONNECT_NS;
     int rc;
 
     if (dest < 0 || dest >= m->config.size || dest == m->config.rank)
@@ -91,7 +111,7 @@ int lbc_mesh_connect(struct lbc_mesh *m, int dest)
         return 0;
     rc = m->config.find(m->config.arg, dest, &endpoint);
     if (rc == 0)
-        rc = lbc_conn_connect(&endpoint, m->config.rank, dest, deadline_ns, &c);
+        rc = connect_to(m, dest, &endpoint, &c);
     explicit_bzero(&endpoint, sizeof(endpoint));
     if (rc == 0)
         rc = watch(m, c);
