@@ -67,10 +67,10 @@ static int answer_scope(struct lbd_local_client *c)
     return lbd_local_send(c);
 }
 
-static void count_placement(struct lbd_local_server *s, int64_t took_ns)
+void lbd_local_count_placement(struct lbd_local_server *s, int64_t asked_ns)
 {
     static const double bounds_s[LBD_PLACE_BUCKETS - 1] = {.001, .005, .02, .1, .5, 2, 10};
-    double took_s = (double)took_ns / 1e9;
+    double took_s = (double)(lbx_clock_mono_ns() - asked_ns) / 1e9;
     int i = 0;
 
     while (i < LBD_PLACE_BUCKETS - 1 && took_s > bounds_s[i])
@@ -95,7 +95,7 @@ static int answer_place(struct lbd_local_client *c)
         return lbd_local_send_text(c, LBW_L_ERROR, strerror(-rc));
     s->msg.type = LBW_L_HOSTS;
     rc = lbd_local_send(c);
-    count_placement(s, lbx_clock_mono_ns() - now_ns);
+    lbd_local_count_placement(s, now_ns);
     return rc;
 }
 

@@ -101,7 +101,9 @@ static int answer(struct lbd_local_client *c, int64_t now_ns)
     rc = collect(c, now_ns);
     if (rc < 0)
         return lbd_local_send_text(c, LBW_L_ERROR, strerror(-rc));
-    return lbd_local_send(c);
+    rc = lbd_local_send(c);
+    lbd_local_count_placement(s, c->idle.asked_ns);
+    return rc;
 }
 
 static void on_waited(uv_timer_t *timer)
@@ -146,6 +148,7 @@ int lbd_local_answer_idle(struct lbd_local_client *c)
     if (lbd_ranking_age_ns(s->sources.ranking, now_ns) > LBD_RANKING_UNUSED_NS)
         return lbd_local_refuse_ranking(c, now_ns);
     memcpy(c->idle.partition, question.partition, sizeof(c->idle.partition));
+    c->idle.asked_ns = now_ns;
     c->idle.since_ns = lbd_vacant_want(s->sources.vacant, now_ns);
     if (question.wait_ns > 0 && !lbd_vacant_has_answered(s->sources.vacant, c->idle.since_ns)) {
         c->idle.until_ns =

@@ -20,6 +20,7 @@ struct lbd_local_client {
     struct {
         char partition[LBW_LOCAL_NAME_MAX];
         int64_t since_ns, until_ns; /* of Slurm's answer; 0: none is awaited */
+        int64_t asked_ns;
     } idle;
 };
 
@@ -44,6 +45,7 @@ int lbd_local_send_text(struct lbd_local_client *c, enum lbw_local_type type, co
 /* local_answer.c: the server's msg is a request of c. */
 int lbd_local_answer(struct lbd_local_client *c);
 int lbd_local_refuse_ranking(struct lbd_local_client *c, int64_t now_ns);
+void lbd_local_count_placement(struct lbd_local_server *s, int64_t asked_ns);
 
 /* local_idle.c: likewise, of type IDLE; and when Slurm has answered, or somebody has waited long enough. */
 int lbd_local_answer_idle(struct lbd_local_client *c);

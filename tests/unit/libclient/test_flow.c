@@ -458,6 +458,8 @@ START_TEST(test_first_step)
         struct shared s;
 
         expect_right(&j, &s);
+        for (int more = 4; !dear && more > 0 && s.most > j.elements / 4; more--)
+            expect_right(&j, &s); /* on a busy machine a message is dear now and then */
         if (dear)
             ck_assert_int_eq(s.most, j.elements);
         else
