@@ -72,7 +72,7 @@ C
 }
 
 # Whether a question to Prometheus has an answer.
-live_sees() { curl -fs --data-urlencode "query=$1" "$prometheus/api/v1/query" | grep -q '"result":\[{'; }
+live_sees() { grep -q '"result":\[{' <<<"$(curl -fs --data-urlencode "query=$1" "$prometheus/api/v1/query")"; }
 
 # The job that has run longest: most to be seen of it.
 live_oldest() {

@@ -171,7 +171,7 @@ lanes_main() { # [LANE...]
     -*) fail 2 "test: '$1'? --list, or names of lanes" ;;
   esac
   for lane in "$@"; do
-    lanes_names | grep -qx -- "$lane" || fail 2 "no lane '$lane'; there are: $(lanes_names | tr '\n' ' ')"
+    grep -qx -- "$lane" <<<"$(lanes_names)" || fail 2 "no lane '$lane'; there are: $(lanes_names | tr '\n' ' ')"
   done
   # shellcheck disable=SC2046
   [ $# -gt 0 ] || set -- $(lanes_names | grep -vx tree)
