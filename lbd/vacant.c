@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "lbd/controller/helper.h"
+#include "lbd/helper.h"
 
 #define SHARED_NS (5 * LBX_NS_PER_MS) /* who asks so soon after another has its answer, too */
 #define TURN_MS 250                   /* while one has asked in the last JUST_NS */

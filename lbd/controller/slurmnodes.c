@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "lbd/controller/helper.h"
+#include "lbd/helper.h"
 
 #define FIRST_MS 1500
 #define TURN_MS 15000

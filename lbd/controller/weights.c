@@ -12,7 +12,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "lbd/controller/helper.h"
+#include "lbd/helper.h"
 #include "policy/nodeweight.h"
 
 #define FIRST_MS 1000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A process that is given lines and answers by lines. */
-#include "lbd/controller/helper.h"
+#include "lbd/helper.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A process that is given lines and answers by lines: started when it is needed, and again when it has died. */
-#ifndef LBD_CONTROLLER_HELPER_H
-#define LBD_CONTROLLER_HELPER_H
+#ifndef LBD_HELPER_H
+#define LBD_HELPER_H
 
 #include <stdbool.h>
 #include <uv.h>
