@@ -314,11 +314,9 @@ static size_t find_idle(const struct lbs_place *p, struct lbs_lbd *lbd, struct l
         if (lbd->why != LBW_PLACE_NO_IDLE_HOSTS || now_ns > p->deadline_ns - LEAST_WAIT_NS ||
             fits(p, slot, n))
             break;
-        if (idle && idle->age_ns < FRESH_NS) {
-            if (now_ns > half_ns || now_ns > begin_ns + ENDING_NS)
-                break;
-            (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-        }
+        if (idle && idle->age_ns < FRESH_NS && (now_ns > half_ns || now_ns > begin_ns + ENDING_NS))
+            break;
+        (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL); /* lbd may answer at once, too */
         fd = ask_idle(p, lbd, p->deadline_ns - LEAST_WAIT_NS / 2 - now_ns);
     }
     return n;
