@@ -52,20 +52,34 @@ ok "with the serial result" same
 like "$(cat "$tap_tmp/job")" 'moved_cells=[1-9]' "cells have moved between steps"
 serial=$whole
 
-job --lb="auto,trace=$trace" -N4 -n4 -- "$pure" 8000
-serial=$("$pure" --serial 8000)
-ok "rows have moved" await seen '"move"'
-ok "the balancer is killed" cluster on n1 pkill -KILL -x lb-balancer
+# Something is done to a job whose rows have moved. A machine may be so fast that the job has ended by then: a longer one.
+amid() { # CMD...
+  local rows
+  for ((rows = 8000; rows <= 256000; rows *= 2)); do
+    echo $rows >"$tap_tmp/rows"
+    cluster head rm -f "$trace"
+    job --lb="auto,trace=$trace" -N4 -n4 -- "$pure" $rows
+    await seen '"move"' || return 1
+    if "$@" && [ ! -e "$tap_tmp/status" ]; then return 0; fi
+    job_end || return 1
+  done
+  return 1
+}
+
+ok "rows move and the balancer is killed" amid cluster on n1 pkill -KILL -x lb-balancer
 ok "it ends well" job_end
+serial=$("$pure" --serial "$(cat "$tap_tmp/rows")")
 ok "with the serial result" same
 
-cluster head rm -f "$trace"
-job --lb="auto,trace=$trace" -N4 -n4 -- "$pure" 8000
-ok "rows have moved" await seen '"move"'
-ok "a link is cut" cluster head ip link set n4 down
+cut() {
+  cluster head ip link set n4 down
+  [ ! -e "$tap_tmp/status" ] || ! cluster head ip link set n4 up
+}
+ok "rows move and a link is cut" amid cut
 sleep 2
 ok "and healed" cluster head ip link set n4 up
 ok "it ends well" job_end
+serial=$("$pure" --serial "$(cat "$tap_tmp/rows")")
 ok "with the serial result" same
 
 seconds=60
