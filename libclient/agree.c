@@ -208,8 +208,8 @@ static int ask(struct lb_loop *l)
     s->agree_at = s->exchanges + s->interval;
     if (s->vote[LBC_VOTE_NEXT] > 0 && s->vote[LBC_VOTE_HASH] == -s->vote[LBC_VOTE_MINUS_HASH])
         return apply(l);
-    if (s->vote[LBC_VOTE_NEXT] >
-        0) { /* they were told different things: no such balancer is followed */
+    if (s->vote[LBC_VOTE_NEXT] > 0) {
+        /* they were told different things: no such balancer is followed */
         lbc_link_close(&ctx->link);
         lbc_ctx_check_link(ctx);
         stop_asking(l);

@@ -15,7 +15,8 @@
     (100 * LBX_NS_PER_US) /* steps may be short: what is late by little is not slept for */
 #define NAP_NS (50 * LBX_NS_PER_US)
 #define SERVE_NS LBX_NS_PER_MS
-#define LOOK_NS (10 * LBX_NS_PER_MS)
+/* A rank that waits looks so often whether another tells that it is gone, see leave.h. */
+#define GONE_NS (10 * LBX_NS_PER_MS)
 
 void lbc_wait_turn(struct lb_ctx *ctx, int64_t waited_ns)
 {
@@ -30,8 +31,8 @@ void lbc_wait_turn(struct lb_ctx *ctx, int64_t waited_ns)
         return;
     now_ns = lbx_clock_mono_ns();
     lbc_exchange_overhear(ctx, now_ns);
-    if (ctx->in || ctx->out || now_ns - ctx->looked_ns >= LOOK_NS)
-        lbc_exchange_look(ctx, now_ns); /* a rank may tell that it is gone, see leave.h */
+    if (ctx->in || ctx->out || now_ns - ctx->looked_ns >= GONE_NS)
+        lbc_exchange_look(ctx, now_ns);
 }
 
 void lbc_wait_rest(struct lb_ctx *ctx)

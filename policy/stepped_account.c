@@ -172,9 +172,8 @@ double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
         memcpy(s->next, s->first, size);
         return s->without_ns;
     }
-    if (s->undoing ||
-        s->kind !=
-            0) /* before are the bounds that were found to be wrong; or those of another moment */
+    /* before are the bounds that were found to be wrong; or those of another moment */
+    if (s->undoing || s->kind != 0)
         return 0;
     if (s->held_ns > HELD_MIN_NS && s->prev_expected_ns < least &&
         s->won_ns < -(1 - BACK + s->chance) * s->held_ns) {
