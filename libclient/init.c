@@ -287,3 +287,10 @@ lb_ctx *lb_init_comm(const void *mpi_comm)
 {
     return init(mpi_comm);
 }
+
+lb_ctx *lb_init_fcomm(int mpi_comm)
+{
+    union lbc_mpi_comm comm = lbc_mpi_from_fortran(mpi_comm);
+
+    return init(&comm);
+}

@@ -70,6 +70,9 @@ lb_ctx *lb_init(void);
  */
 lb_ctx *lb_init_comm(const void *mpi_comm);
 
+/* As lb_init_comm, by the handle that Fortran has of the communicator. */
+lb_ctx *lb_init_fcomm(int mpi_comm);
+
 /*
  * Leave the balancer and free ctx and its loops.  Collective; call it before MPI_Finalize.  NULL is
  * fine.  Arrays live on: free them with a NULL context then.

@@ -67,6 +67,22 @@ static int ask(const char *name, const void *mpi_comm, int *ret)
     }
 }
 
+union lbc_mpi_comm lbc_mpi_from_fortran(int handle)
+{
+    union lbc_mpi_comm comm = {NULL};
+    void *(*convert)(int);
+
+    if (!is_initialized())
+        return comm;
+    /* Where a communicator is an int, Fortran's is the same one. */
+    comm.number = handle;
+    if (!dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world"))
+        return comm;
+    find(RTLD_DEFAULT, "MPI_Comm_f2c", &convert);
+    comm.pointer = convert ? convert(handle) : NULL;
+    return comm;
+}
+
 int lbc_mpi_find(const void *mpi_comm, int *ret_rank, int *ret_size,
                  struct lbc_transport **ret_transport)
 {

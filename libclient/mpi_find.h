@@ -5,6 +5,15 @@
 
 #include "libclient/transport.h"
 
+/* An MPI_Comm, whatever the program's MPI makes of it: a pointer, or an int in the place of one. */
+union lbc_mpi_comm {
+    void *pointer;
+    int number;
+};
+
+/* The communicator of a Fortran handle; any when MPI is not initialised in this process, as nobody is asked then. */
+union lbc_mpi_comm lbc_mpi_from_fortran(int handle);
+
 /*
  * mpi_comm[in]  pointer to an MPI_Comm, or NULL: all ranks of the program
  * ret_transport[out]  NULL when liblb_mpi cannot be had: then rank and size are right, but nothing

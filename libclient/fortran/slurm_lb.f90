@@ -26,6 +26,12 @@ module slurm_lb
       import :: c_ptr
       type(c_ptr) :: lb_init
     end function
+    ! comm: a communicator of mpi or mpif.h; of mpi_f08 its mpi_val.
+    function lb_init_comm(comm) bind(c, name="lb_init_fcomm")
+      import :: c_ptr, c_int
+      integer(c_int), value :: comm
+      type(c_ptr) :: lb_init_comm
+    end function
     subroutine lb_finalize(ctx) bind(c, name="lb_finalize")
       import :: c_ptr
       type(c_ptr), value :: ctx

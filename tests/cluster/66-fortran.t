@@ -34,4 +34,8 @@ for kind in stepped pipelined; do
   done
   like "$said" 'moved_rows=[1-9]' "rows of the $kind loop have moved"
 done
+ok "a loop over communicators compiles" mpifort -O2 -J "$shared" -o "$shared/split" "$top/libclient/fortran/slurm_lb.f90" \
+  "$top/tests/unit/examples/split.f90" -L"$libs" -llb -Wl,-rpath,"$libs"
+said=$(cluster user timeout -k 5 120 env SLURM_PMIX_DIRECT_CONN=false srun --mpi=pmix -N4 -n4 --lb=auto "$shared/split" </dev/null 2>&1)
+is "$(grep -c '^split of 4: ranks=2 complete=T' <<<"$said")" 2 "each of two communicators runs its own loop, whole"
 done_testing

@@ -31,3 +31,6 @@ for kind in stepped pipelined; do
 done
 timeout 120 mpirun -np 3 "$dir/pack" >"$dir/out" || { cat "$dir/out"; exit 1; }
 [ "$(grep -c "are right, passes=6" "$dir/out")" = 3 ] || { cat "$dir/out"; exit 1; }
+compile mpifort split "$top_srcdir/tests/unit/examples/split.f90" || exit 1
+timeout 120 mpirun -np 4 "$dir/split" >"$dir/out" || { cat "$dir/out"; exit 1; }
+[ "$(grep -c "^split of 4: ranks=2 complete=T" "$dir/out")" = 2 ] || { cat "$dir/out"; exit 1; }

@@ -10,4 +10,4 @@ tests_unit_examples_test_cplusplus_LDADD = liblb.la
 EXTRA_DIST += tests/cluster/30-examples.t
 
 check_SCRIPTS += tests/unit/examples/fortran.sh
-EXTRA_DIST += tests/unit/examples/fortran.sh tests/unit/examples/pack.f90 examples/roots.f90 examples/relax.f90
+EXTRA_DIST += tests/unit/examples/fortran.sh tests/unit/examples/pack.f90 tests/unit/examples/split.f90 examples/roots.f90 examples/relax.f90
