@@ -44,14 +44,17 @@ static double settle(const struct lbp_balance *b)
 static void update_period(struct lbp_balance *b)
 {
     const struct lbp_model *m = &b->model;
-    double quantum = 0;
+    double move = lbp_profit_transfer_ns(&m->profit, (double)m->row_bytes), quantum = 0;
 
-    if (b->params.period_ns > 0 || published(b))
+    if (b->params.period_ns > 0)
         return;
+    if (published(b)) {
+        b->period_ns = lbp_period_published(2 * m->message_ns, move, b->workscale);
+        return;
+    }
     for (uint32_t i = 0; i < m->nranks; i++)
         quantum += m->rank[i].speed.noise_ns / m->nranks;
-    b->period_ns = lbp_period(REPORT_NS, lbp_profit_transfer_ns(&m->profit, (double)m->row_bytes),
-                              b->workscale, quantum, m->nranks);
+    b->period_ns = lbp_period(REPORT_NS, move, b->workscale, quantum, m->nranks);
     /* a decision whose effect cannot have been seen yet is not taken again */
     b->period_ns = (int64_t)fmax((double)b->period_ns, 4 * m->message_ns);
 }
@@ -331,6 +334,9 @@ static double final_in(const struct lbp_balance *b)
         if (v->present && v->unit > 0 && v->movable >= v->unit / 2)
             longest = fmax(longest, lbp_view_end(v) + late(b, v) - lead(b, v) - v->unit / fastest -
                                         settle(b) - 2 * GAIN_MIN);
+        /* its first word comes after a period only, and what others do says little of its iterations */
+        if (published(b) && v->present && !v->measured && !b->model.rank[i].dry)
+            longest = fmax(longest, (double)b->period_ns);
     }
     return longest;
 }
@@ -381,7 +387,7 @@ static int instruct(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *o
 
     int64_t common;
 
-    if (published(b) || b->params.period_ns > 0)
+    if (b->params.period_ns > 0)
         return 0;
     common = b->params.sync ? common_period(b, early) : 0;
     for (uint32_t i = 0; i < m->nranks; i++) {
@@ -393,7 +399,8 @@ static int instruct(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *o
         if (!b->view[i].present || r->dry)
             continue;
         low = LOW_NS + 2 * m->message_ns + lbp_profit_transfer_ns(&m->profit, (double)m->row_bytes);
-        period = b->params.sync ? common : wanted_period(b, i, early);
+        low = published(b) ? (double)r->low_ns : low;
+        period = published(b) ? b->period_ns : b->params.sync ? common : wanted_period(b, i, early);
         ret = lbp_act_instruct(b, i, period, (int64_t)low, r->chunk_ns, now_ns, out);
         if (ret < 0)
             return ret;

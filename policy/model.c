@@ -28,6 +28,8 @@ int lbp_model_init(struct lbp_model *m, const struct lbp_balance_config *config,
         m->rank[i].hardware = config->hardware ? config->hardware[i] : 1;
     }
     lbp_profile_init(&m->profile, config->n);
+    if (config->params.policy == LBP_SIEGELL)
+        lbp_profile_even(&m->profile);
     lbp_profit_init(&m->profit, m->message_ns, now_ns);
     lbp_profit_expect(&m->profit, (double)config->stable_ns);
     lbp_profit_set(&m->profit, config->params.profit, (double)config->params.stable_ns);
@@ -207,8 +209,8 @@ static void take_samples(struct lbp_model *m, struct lbp_rank *r, const struct l
 
     for (size_t i = 0; i < report->nsamples; i++) {
         const struct lbp_sample *s = &report->sample[i];
-
-        double work = (double)s->cpu_ns * r->hardware;
+        double work =
+            lbp_profile_counted(&m->profile, s->last - s->first, (double)s->cpu_ns * r->hardware);
 
         lbp_profile_add(&m->profile, s->first, s->last, work);
         if (lbp_filter_add(&r->speed, work, s->wall_ns))

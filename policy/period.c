@@ -6,7 +6,9 @@
 
 #define F_INTERACT 0.05
 #define QUANTUM_SCALE 5.0
-#define RANK_NS 1e6 /* of a period, for each rank */
+#define RANK_NS 1e6                /* of a period, for each rank */
+#define PUBLISHED_QUANTUM_NS 100e6 /* of the workstations of 1995, */
+#define PUBLISHED_SCALE 10.0       /* and so many of them */
 
 int64_t lbp_period(double t_interact_ns, double t_movement_ns, double workscale, double quantum_ns,
                    uint32_t nranks)
@@ -16,4 +18,12 @@ int64_t lbp_period(double t_interact_ns, double t_movement_ns, double workscale,
     period = fmax(period, quantum_ns * QUANTUM_SCALE);
     period = fmin(fmax(period, LBP_PERIOD_MIN_NS), LBP_PERIOD_MAX_NS);
     return (int64_t)fmax(period, RANK_NS * nranks);
+}
+
+int64_t lbp_period_published(double t_interact_ns, double t_movement_ns, double workscale)
+{
+    double period = fmax(t_interact_ns / F_INTERACT, t_movement_ns / fmax(workscale, 1));
+
+    period = fmax(period, PUBLISHED_QUANTUM_NS * PUBLISHED_SCALE);
+    return (int64_t)fmin(period, LBP_PERIOD_PUBLISHED_MAX_NS);
 }

@@ -24,4 +24,13 @@
 int64_t lbp_period(double t_interact_ns, double t_movement_ns, double workscale, double quantum_ns,
                    uint32_t nranks);
 
+#define LBP_PERIOD_PUBLISHED_MAX_NS \
+    (60 * LBP_PERIOD_MAX_NS) /* ours: a wild measurement ends no balancing */
+
+/*
+ * The same as published, for policy siegell: a quantum of 100 ms, ten of them, and no upper bound that matters; so 1 s, but
+ * where talking or moving is very dear.  Section 5.2.4.
+ */
+int64_t lbp_period_published(double t_interact_ns, double t_movement_ns, double workscale);
+
 #endif

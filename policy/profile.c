@@ -30,6 +30,20 @@ void lbp_profile_init(struct lbp_profile *p, int64_t n)
     p->dirty = true;
 }
 
+void lbp_profile_even(struct lbp_profile *p)
+{
+    p->even = true;
+}
+
+double lbp_profile_counted(struct lbp_profile *p, int64_t iterations, double work)
+{
+    if (!p->even || iterations <= 0)
+        return work;
+    if (p->unit <= 0 && work > 0)
+        p->unit = work / (double)iterations;
+    return p->unit * (double)iterations;
+}
+
 void lbp_profile_begin(struct lbp_profile *p, int64_t first)
 {
     if (first >= 0 && first < p->n) {

@@ -15,6 +15,8 @@ struct lbp_profile {
     int64_t n;     /* iterations, >= 0 */
     int64_t width; /* of a bin, iterations, >= 1 */
     int nbins;
+    bool even;                           /* iterations count the same: policy siegell */
+    double unit;                         /* of one of them then; 0: not known yet */
     double scatter;                      /* variance of an iteration's work round cost, mean */
     bool dirty;                          /* samples came since cost and before were made */
     double iterations[LBP_PROFILE_BINS]; /* seen in the bin, older passes faded */
@@ -26,6 +28,18 @@ struct lbp_profile {
 
 /* n[in] iterations, >= 0.  O(bins). */
 void lbp_profile_init(struct lbp_profile *p, int64_t n);
+
+/*
+ * From now on every iteration costs the same, what the first ones did, whatever is measured: so speeds are iterations a second,
+ * as published, and not CPU time.
+ */
+void lbp_profile_even(struct lbp_profile *p);
+
+/*
+ * The work of so many iterations that took so much (reference ns): that, or under even() their number times one's.  What is
+ * measured goes through here before it is added or filtered.
+ */
+double lbp_profile_counted(struct lbp_profile *p, int64_t iterations, double work);
 
 /* A rank's first block begins at first: what was learned left of it says little about what lies right of it. */
 void lbp_profile_begin(struct lbp_profile *p, int64_t first);

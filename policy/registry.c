@@ -21,8 +21,8 @@
 
 static const struct lbp_policy_info policies[LBP_POLICIES] = {
     [LBP_AUTO] = {"auto", "shares by measured speed while much is left, pairwise moves at the end"},
-    [LBP_SIEGELL] = {"siegell", "shares by measured speed at a fixed period and threshold"},
-    [LBP_LIU] = {"liu", "one move from the slowest rank whenever a rank has run dry"},
+    [LBP_SIEGELL] = {"siegell", "the system of 1997: shares by iterations a second, threshold 0.1"},
+    [LBP_LIU] = {"liu", "the system of 2000: one move from the slowest rank when one is dry"},
     [LBP_STATIC] = {"static", "first shares by the speed of the hosts, no move afterwards"},
     [LBP_NONE] = {"none", "equal first shares, no move afterwards; measured all the same"},
 };

@@ -69,6 +69,8 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
         s->rank[i].idle_ns = bound[i + 1] > bound[i] ? INT64_MIN : now_ns;
     }
     lbp_profile_init(&s->profile, c->n);
+    if (c->params.policy == LBP_SIEGELL)
+        lbp_profile_even(&s->profile);
     s->message_ns = c->t_interact_ns > 0 ? (double)c->t_interact_ns / 2 : MESSAGE_NS;
     lbp_profit_init(&s->profit, s->message_ns, now_ns);
     lbp_profit_expect(&s->profit, (double)c->stable_ns);
@@ -91,6 +93,8 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
         s->profit.stable_min_ns =
             1e9; /* steps under a quota look unsteady, and their mean is not */
     }
+    if (c->params.policy == LBP_SIEGELL) /* its margin learns nothing */
+        s->profit.margin_min = s->profit.margin_max;
     lbp_profit_set(&s->profit, c->params.profit, (double)c->params.stable_ns);
     s->prev_expected_ns = -1;
     s->period_ns = c->params.period_ns > 0 ? c->params.period_ns
@@ -210,13 +214,15 @@ static double lasting(struct lbp_stepped *s, const struct lbp_stepped_report *r,
 static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
                       const struct lbp_stepped_report *r, int64_t now_ns)
 {
-    double work = (double)r->cpu_ns * rank->hardware;
+    double work = lbp_profile_counted(&s->profile, (r->last - r->first) * r->steps,
+                                      (double)r->cpu_ns * rank->hardware);
 
     if (r->steps == 0)
         return;
     for (size_t i = 0; i < r->nsamples; i++)
         lbp_profile_add(&s->profile, r->sample[i].first, r->sample[i].last,
-                        (double)r->sample[i].cpu_ns * rank->hardware);
+                        lbp_profile_counted(&s->profile, r->sample[i].last - r->sample[i].first,
+                                            (double)r->sample[i].cpu_ns * rank->hardware));
     if (r->nsamples == 0)
         lbp_profile_add_whole(&s->profile, r->first, r->last, work / (double)r->steps);
     if (r->last > r->first && lbp_filter_add(&rank->filter, lasting(s, r, work), r->wall_ns))

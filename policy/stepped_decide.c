@@ -303,14 +303,14 @@ static int64_t early_period(struct lbp_stepped *s, int64_t period_ns)
 static void update_period(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *action,
                           size_t *n)
 {
-    double quantum = 0;
+    double move = lbp_profit_transfer_ns(&s->profit, (double)s->config.row_bytes), quantum = 0;
 
-    if (s->config.params.period_ns <= 0 && !published(s) && !s->moves_nothing) {
+    if (s->config.params.period_ns <= 0 && published(s) && !s->moves_nothing) {
+        s->period_ns = lbp_period_published(2 * s->message_ns, move, s->workscale);
+    } else if (s->config.params.period_ns <= 0 && !s->moves_nothing) {
         for (uint32_t i = 0; i < s->config.nranks; i++)
             quantum += s->rank[i].filter.noise_ns / s->config.nranks;
-        s->period_ns =
-            lbp_period(REPORT_NS, lbp_profit_transfer_ns(&s->profit, (double)s->config.row_bytes),
-                       s->workscale, quantum, s->config.nranks);
+        s->period_ns = lbp_period(REPORT_NS, move, s->workscale, quantum, s->config.nranks);
         s->period_ns = (int64_t)fmax((double)s->period_ns, 4 * s->message_ns);
         s->period_ns = quota_period(s, s->period_ns);
         if ((double)(now_ns - s->begun_ns) < EARLY_NS && s->config.nranks <= 64)

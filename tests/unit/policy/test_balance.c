@@ -502,6 +502,48 @@ START_TEST(test_rates)
 }
 END_TEST
 
+/*
+ * Policy siegell knows iterations a second and nothing else: rank 0's iterations cost twice as much on a host that is no slower, and it
+ * is taken for half as fast.  It decides each second; where a message takes 100 ms, each 4 s.
+ */
+START_TEST(test_published)
+{
+    int64_t moved = 0;
+
+    make("siegell,threshold=0", 2, 20000);
+    join_even(2, 20000);
+    for (uint32_t r = 0; r < 2; r++) {
+        struct lbp_report w = working(r, r * 10000, r * 10000 + (r + 1) * 500, (r + 1) * 10000, 1);
+        struct lbp_sample s = w.sample[0];
+
+        s.wall_ns = s.cpu_ns = 1000 * MS;
+        w.sample = &s;
+        ck_assert_int_eq(tell(w, 1000 * MS), 0);
+    }
+    ck_assert_int_eq(lbp_balance_tick(b, 2000 * MS, &out), 0); /* now both are known */
+    for (size_t i = 0; i < out.n; i++)
+        if (out.action[i].type == LBP_MOVE) {
+            ck_assert_uint_eq(out.action[i].rank, 0);
+            moved += out.action[i].last - out.action[i].first;
+        }
+    /* of 9500 and 9000 that remain, to shares of 1 : 2 */
+    ck_assert_int_ge(moved, 3300);
+    ck_assert_int_le(moved, 3367);
+    done();
+
+    struct lbp_balance_config c = {.nranks = 2, .n = 20000, .t_interact_ns = 200 * MS};
+    ck_assert_int_eq(lbp_params_parse(&c.params, "siegell,threshold=0", NULL), 0);
+    ck_assert_int_eq(lbp_balance_create(&c, 0, &b, NULL), 0);
+    join_even(2, 20000);
+    for (uint32_t r = 0; r < 2; r++)
+        ck_assert_int_eq(
+            tell(working(r, r * 10000, r * 10000 + 1000, (r + 1) * 10000, 1), 1000 * MS), 0);
+    ck_assert_int_eq(find(LBP_INSTRUCT)->period_ns, 1000 * MS); /* when they joined */
+    ck_assert_int_eq(out.action[out.n - 1].period_ns, 4000 * MS);
+    done();
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("balance");
@@ -524,6 +566,7 @@ int main(void)
     tcase_add_test(t, test_lost_move);
     tcase_add_test(t, test_lost_final);
     tcase_add_loop_test(t, test_rates, 0, 9);
+    tcase_add_test(t, test_published);
     suite_add_tcase(s, t);
     runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);

@@ -183,6 +183,17 @@ START_TEST(test_period)
 }
 END_TEST
 
+/* Policy siegell's: ten quanta of 100 ms, but where talking or moving asks for more. */
+START_TEST(test_period_published)
+{
+    ck_assert_int_eq(lbp_period_published(1e6, 1e6, 5), 1000 * MS);
+    ck_assert_int_eq(lbp_period_published(100e6, 1e6, 5), 2000 * MS);
+    ck_assert_int_eq(lbp_period_published(1e6, 15e9, 5), 3000 * MS);
+    ck_assert_int_eq(lbp_period_published(1e6, 15e9, 0), 15000 * MS);
+    ck_assert_int_eq(lbp_period_published(1e15, 0, 1), LBP_PERIOD_PUBLISHED_MAX_NS);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("filter");
@@ -199,6 +210,7 @@ int main(void)
     tcase_add_test(t, test_threshold);
     tcase_add_test(t, test_profit);
     tcase_add_test(t, test_period);
+    tcase_add_test(t, test_period_published);
     suite_add_tcase(s, t);
     runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "policy/stepped_impl.h"
+
 #define MS INT64_C(1000000)
 
 static const int64_t even[3] = {0, 500, 1000};
@@ -81,6 +83,51 @@ START_TEST(test_plan)
     ck_assert_int_eq(stats.moved_iterations, bound - 500);
     ck_assert_double_gt(stats.last.before_ns, stats.last.after_ns);
     lbp_stepped_destroy(s);
+}
+END_TEST
+
+/*
+ * The second half's rows cost twice as much, on hosts that are alike: auto learns it and cuts where both have the same to do; siegell
+ * sees a host that does half as many rows a second.  And it learns nothing from plans that brought nothing.
+ */
+START_TEST(test_published)
+{
+    static const struct {
+        const char *policy;
+        int64_t bound, slack;
+    } cases[] = {{"siegell", 667, 3}, {"auto", 625, 10}};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct lbp_stepped *s = make_with(cases[i].policy);
+        int64_t at_ns = 3000 * MS, bound = 0;
+        double margin = s->profit.margin;
+
+        for (uint32_t r = 0; r < 2; r++) {
+            struct lbp_stepped_report d = did(r, 5, 5, (r + 1) * 1000 * MS);
+
+            d.cpu_ns = d.wall_ns;
+            ck_assert_int_eq(say(s, d, at_ns), 0);
+        }
+        ck_assert(n > 0 && action[n - 1].type == LBP_STEPPED_PLAN);
+        bound = action[n - 1].bound[1];
+        ck_assert_msg(llabs(bound - cases[i].bound) <= cases[i].slack, "%s: %lld", cases[i].policy,
+                      (long long)bound);
+        /* with the new bounds all takes as long as before: the next plan judges this one */
+        for (int k = 1; k < 20; k++)
+            for (uint32_t r = 0; r < 2; r++) {
+                struct lbp_stepped_report d = did(r, 5 + 5 * k, 5, (r + 1 + k % 2) * 1000 * MS);
+
+                d.cpu_ns = d.wall_ns;
+                d.epoch = s->epoch;
+                d.first = r == 0 ? 0 : s->bound[1];
+                d.last = r == 0 ? s->bound[1] : 1000;
+                ck_assert_int_eq(say(s, d, at_ns + 3000 * k * MS), 0);
+            }
+        ck_assert_uint_gt(s->epoch, 1); /* (there were further plans) */
+        ck_assert_msg((s->profit.margin != margin) == (i == 1), "%s: margin %g, was %g",
+                      cases[i].policy, s->profit.margin, margin);
+        lbp_stepped_destroy(s);
+    }
 }
 END_TEST
 
@@ -313,6 +360,7 @@ int main(void)
     int failed;
 
     tcase_add_test(t, test_plan);
+    tcase_add_test(t, test_published);
     tcase_add_test(t, test_sync);
     tcase_add_test(t, test_lost_plan);
     tcase_add_test(t, test_profit);
