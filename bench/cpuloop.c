@@ -10,6 +10,7 @@
  */
 #include <inttypes.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 
 static int64_t iterations = 3000, row_bytes = 1024, passes = 1;
 static double ms = 1;
-static const char *shape = "even";
+static const char *shape = "even", *hold = "";
 static int shares;
 
 static const struct ex_option options[] = {
@@ -29,6 +30,7 @@ static const struct ex_option options[] = {
      "even; front: the first quarter takes 9 times the rest; rise: linearly from 0"},
     {"row-bytes", EX_INT, &row_bytes, 0, INT64_C(1) << 30, "that travel with an iteration"},
     {"passes", EX_INT, &passes, 1, 1000000, "over all iterations"},
+    {"hold", EX_TEXT, &hold, 0, 0, "a file: further passes until it is there"},
     {"shares", EX_FLAG, &shares, 0, 0, "print what each rank had"},
     {0},
 };
@@ -121,18 +123,32 @@ struct outcome {
     int64_t corrupt;
 };
 
-static void run(lb_loop *l, unsigned char *rows, int32_t *count, struct outcome *o)
+/* Whether there is another pass, which all ranks must say alike: rank 0 looks for the file. */
+static bool another(lb_ctx *ctx, int64_t pass)
+{
+    int more = pass < passes;
+
+    if (more || !hold[0])
+        return more;
+    if (lb_rank(ctx) == 0)
+        more = access(hold, F_OK) != 0;
+    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return more;
+}
+
+/* All passes; their number is in passes afterwards. */
+static void run(lb_ctx *ctx, lb_loop *l, unsigned char *rows, int32_t *count, struct outcome *o)
 {
     const double scale_s = ms * 1e-3 / mean_weight();
     double over_s = 0;
-    int64_t first, last;
+    int64_t first, last, pass;
 
     for (int k = 0; rows && lb_loop_owned(l, k, &first, &last); k++)
         for (int64_t i = first; i < last; i++)
             memset(rows + i * row_bytes, pattern(i, 0), (size_t)row_bytes);
     MPI_Barrier(MPI_COMM_WORLD);
     o->began_s = ex_now_s();
-    for (int64_t pass = 0; pass < passes; pass++)
+    for (pass = 0; another(ctx, pass); pass++)
         while (lb_loop_next(l, &first, &last)) {
             double began_s = ex_thread_cpu_s();
 
@@ -145,6 +161,7 @@ static void run(lb_loop *l, unsigned char *rows, int32_t *count, struct outcome 
             o->cpu_s += ex_thread_cpu_s() - began_s;
         }
     o->ended_s = ex_now_s();
+    passes = pass;
 }
 
 static void add_up(lb_ctx *ctx, const lb_loop *l, int32_t *count, const struct outcome *mine)
@@ -212,7 +229,7 @@ int main(int argc, char **argv)
     }
     if (!count || !l)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    run(l, rows, count, &o);
+    run(ctx, l, rows, count, &o);
     add_up(ctx, l, count, &o);
     if (shares)
         ex_report(l, o.began_s, o.ended_s);

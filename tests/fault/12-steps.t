@@ -11,24 +11,28 @@ need_cluster 4
 fault_hosts
 fault_balancer
 begin() { job --lb=auto -N4 -n4 -- "${program[@]}"; }
-under() { # TEXT PLAN-LINE...
-  plan "${@:2}"
-  begin
-  ok "$1: ends well" job_end
-  ok "$1: the serial result" same
-  ok "$1: it did happen" planned
+under() { # TEXT NAME STEPS PLAN-LINE...: in a longer job when a short one gave no occasion
+  local text=$1 name=$2 steps
+  for steps in $3 $(($3 * 2)) $(($3 * 4)); do
+    plan "${@:4}"
+    kind "$name" --n 1000 --steps "$steps"
+    begin
+    ok "$text: ends well" job_end
+    ok "$text: the serial result" same
+    if planned; then break; fi
+    diag "no occasion in $steps steps"
+  done
+  ok "$text: it did happen" planned
 }
 
-kind jacobi --n 1000 --steps 500
-under "layouts are lost for ranks in turn" "lose layout 3"
-under "layouts come late" "late layout 2"
-under "layouts come twice" "twice layout 1"
-under "killed before a layout" "kill before-layout 1"
-under "killed when a rank has a layout" "kill layout 1"
-kind sor --n 1000 --steps 150
-under "pipelined, layouts are lost" "lose layout 3"
-under "pipelined, late and twice" "late layout 3" "twice layout 2"
-under "pipelined, killed when a rank has a layout" "kill layout 1"
+under "layouts are lost for ranks in turn" jacobi 500 "lose layout 3"
+under "layouts come late" jacobi 500 "late layout 2"
+under "layouts come twice" jacobi 500 "twice layout 1"
+under "killed before a layout" jacobi 500 "kill before-layout 1"
+under "killed when a rank has a layout" jacobi 500 "kill layout 1"
+under "pipelined, layouts are lost" sor 150 "lose layout 3"
+under "pipelined, late and twice" sor 150 "late layout 3" "twice layout 2"
+under "pipelined, killed when a rank has a layout" sor 150 "kill layout 1"
 
 leave=$LB_BUILD/tests/mpi/leave
 for words in stepped pipelined; do
@@ -39,21 +43,25 @@ for words in stepped pipelined; do
 done
 
 # A plan that does no harm shows when the ranks are at work.
-for words in "jacobi --n 1000 --steps 700" "sor --n 1000 --steps 200"; do
-  # shellcheck disable=SC2086
-  kind $words
-  name=${words%% *}
+begin_long() { # TIMES
+  kind "$name" --n 1000 --steps $((steps * $1))
   plan "twice instruct 1"
   begin
-  ok "$words: it has begun" await planned
-  ok "a rank is stopped" cluster on n3 pkill -STOP -x "$name"
-  sleep 2
-  ok "and resumed" cluster on n3 pkill -CONT -x "$name"
-  ok "a link is cut" cluster head ip link set n4 down
-  sleep 1
-  ok "and healed" cluster head ip link set n4 up
-  ok "$words: ends well" job_end
-  ok "$words: the serial result" same
+}
+stop_and_cut() {
+  part "$name: it has begun" during planned &&
+    part "a rank is stopped" cluster on n3 pkill -STOP -x "$name" &&
+    sleep 2 &&
+    part "and resumed" cluster on n3 pkill -CONT -x "$name" &&
+    part "a link is cut" cluster head ip link set n4 down &&
+    sleep 1 &&
+    part "and healed" cluster head ip link set n4 up
+}
+for words in "jacobi 700" "sor 200"; do
+  read -r name steps <<<"$words"
+  struck begin_long stop_and_cut
+  ok "$name: ends well" job_end
+  ok "$name: the serial result" same
 done
 
 seconds=60

@@ -13,16 +13,15 @@ fault_hosts
 trace=$(cluster dir)/shared/trace
 
 moved() { grep -q '"layout"' "$trace"; }
-state() { cluster head squeue -h -o %T; }
-is_state() { [ "$(state)" = "$1" ]; }
+is_state() { [ "$(cluster head squeue -h -j "$id" -o %T)" = "$1" ]; }
 all_stopped() {
   local h
   for h in n1 n2 n3 n4; do cluster on $h pgrep -x -r T "$name" >/dev/null || return 1; done
 }
-begin() {
+begin() { # TIMES
   cluster head rm -f "$trace"
+  kind "$name" --n 1000 --steps $((steps * $1))
   job --lb="auto,trace=$trace" -N4 -n4 -- "${program[@]}"
-  ok "$1: rows have moved" await moved
 }
 # The longest silence of the trace is as long as the pause, and each rank has reported after it.
 went_on() { # SECONDS
@@ -42,23 +41,26 @@ ends() {
   ok "$1: it was silent, then all reported again" went_on 2
 }
 
-for words in "jacobi --n 1000 --steps 1000" "sor --n 1000 --steps 250"; do
-  # shellcheck disable=SC2086
-  kind $words
-  name=${words%% *}
-  begin "$name"
-  id=$(cluster head squeue -h -o %A)
-  ok "all of it is suspended" cluster head scontrol suspend "$id"
-  ok "Slurm says so" await is_state SUSPENDED
-  ok "each rank is stopped" await all_stopped
-  sleep 2.5
-  ok "it is resumed" cluster head scontrol resume "$id"
+suspend() {
+  part "$name: rows have moved" during moved || return 1
+  id=$(job_id)
+  part "all of it is suspended" cluster head scontrol suspend "$id" &&
+    part "Slurm says so" await is_state SUSPENDED &&
+    part "each rank is stopped" await all_stopped &&
+    sleep 2.5 &&
+    part "it is resumed" cluster head scontrol resume "$id"
+}
+stop_first() {
+  part "$name: rows have moved" during moved &&
+    part "rank 0, beside the balancer, is stopped" cluster on n1 pkill -STOP -x "$name" &&
+    sleep 2.5 &&
+    part "it is resumed" cluster on n1 pkill -CONT -x "$name"
+}
+for words in "jacobi 1000" "sor 250"; do
+  read -r name steps <<<"$words"
+  struck begin suspend
   ends "$name, suspended"
-
-  begin "$name"
-  ok "rank 0, beside the balancer, is stopped" cluster on n1 pkill -STOP -x "$name"
-  sleep 2.5
-  ok "it is resumed" cluster on n1 pkill -CONT -x "$name"
+  struck begin stop_first
   ends "$name, a rank stopped"
 done
 await_gone() { ! on_host n1 lb-balancer; }

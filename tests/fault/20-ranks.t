@@ -12,40 +12,40 @@ fault_hosts
 trace=$(cluster dir)/shared/trace
 await_gone() { ! on_host n1 lb-balancer; }
 
-# A job whose trace tells what has happened in it.
+# A job whose trace tells what has happened in it, and which goes on until it is released.
 traced() { # ITERATIONS
   cluster head rm -f "$trace"
-  job --lb="auto,trace=$trace" -N4 -n4 -- "$loop" --iterations "$1" --ms 2 --passes 2 --row-bytes 20000
+  held_job --lb="auto,trace=$trace" -N4 -n4 -- --iterations "$1" --ms 2 --passes 2 --row-bytes 20000
 }
 seen() { grep -q "$1" "$trace"; }
 
 # --- a rank is stopped, after iterations have moved
 for host in n2 n4; do
   traced 900
-  ok "a rank on $host: iterations have moved" await seen '"move"'
+  ok "a rank on $host: iterations have moved" during seen '"move"'
   ok "it is stopped" cluster on $host pkill -STOP -x cpuloop
   sleep 2.5
   ok "and resumed" cluster on $host pkill -CONT -x cpuloop
-  ok "the job ends well" job_end
+  ok "the job ends well" held_end
   ok "it is complete" complete
 done
 
 # --- all of the job is suspended
 traced 900
-ok "a job: iterations have moved" await seen '"move"'
-id=$(cluster head squeue -h -o %A)
+ok "a job: iterations have moved" during seen '"move"'
+id=$(job_id)
 ok "it is suspended" cluster head scontrol suspend "$id"
-suspended() { [ "$(cluster head squeue -h -o %T)" = SUSPENDED ]; }
+suspended() { [ "$(cluster head squeue -h -j "$id" -o %T)" = SUSPENDED ]; }
 ok "all of it is silent" await suspended
 sleep 2.5
 ok "it is resumed" cluster head scontrol resume "$id"
-ok "the job ends well" job_end
+ok "the job ends well" held_end
 ok "it is complete" complete
 like "$(cat "$tap_tmp/job")" 'balanced_ranks=4' "a pause is no death: the balancer is still there"
 
 # --- a rank dies
 seconds=60
-job --lb=auto -K -N4 -n4 -- "$loop" --iterations 3000
+held_job --lb=auto -K -N4 -n4 -- --iterations 3000
 ok "a balancer is there" await on_host n1 lb-balancer
 ok "a rank is there" await on_host n3 cpuloop
 ok "it is killed" cluster on n3 pkill -KILL -x cpuloop

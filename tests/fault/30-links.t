@@ -14,12 +14,12 @@ seen() { grep -q "$1" "$trace"; }
 for cut in n4:0.3 n1:2 n4:5; do
   host=${cut%:*} seconds_cut=${cut#*:}
   cluster head rm -f "$trace"
-  job --lb="auto,trace=$trace" -N4 -n4 -- "$loop" --iterations 700 --ms 2 --passes 2 --row-bytes 20000
-  ok "$host, $seconds_cut s: iterations have moved" await seen '"move"'
+  held_job --lb="auto,trace=$trace" -N4 -n4 -- --iterations 700 --ms 2 --passes 2 --row-bytes 20000
+  ok "$host, $seconds_cut s: iterations have moved" during seen '"move"'
   ok "the link is cut" cluster head ip link set $host down
   sleep $seconds_cut
   ok "the link is healed" cluster head ip link set $host up
-  ok "the job ends well" job_end
+  ok "the job ends well" held_end
   ok "it is complete" complete
 done
 await_gone() { ! on_host n1 lb-balancer; }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2154
-# For tests/fault/*.t, after need_cluster: jobs in the background on hosts one of which is slow, and the balancer with faults.
+# For tests/fault/*.t and others, after need_cluster: jobs in the background on hosts one of which is slow, the balancer with
+# faults, and harm that is done to a job while it runs, however fast the machine: to one that is held until it is released, or to
+# one that is begun again, longer, until it was not over before.
 
 loop=$LB_BUILD/bench/cpuloop
 seconds=${LB_FAULT_SECONDS:-120} # a job that runs for so long hangs
@@ -24,7 +26,10 @@ plan() { # LINE...
   printf '%s\n' "$@" >"$shared/plan"
   rm -f "$shared/done"
 }
-planned() { [ -s "$shared/done" ]; }
+planned() { # each of it has been done
+  local what when
+  while read -r what when _; do grep -qx "$what $when" "$shared/done" || return 1; done <"$shared/plan"
+}
 
 # A job in the background; its output in $tap_tmp/job.
 job() { # SRUN-OPTIONS... -- COMMAND...
@@ -46,6 +51,23 @@ job_end() {
   cat "$tap_tmp/job"
   return "$(cat "$tap_tmp/status")"
 }
+
+job_runs() { [ ! -e "$tap_tmp/status" ]; }
+
+# A loop that begins further passes until it is released: what is done to it meanwhile is done to a job that runs.
+held_job() { # SRUN-OPTIONS... -- CPULOOP-OPTIONS...
+  local opts=()
+  while [ "$1" != -- ]; do opts+=("$1"); shift; done
+  shift
+  hold=$(cluster dir)/shared/hold
+  rm -f "$hold"
+  job "${opts[@]}" -- "$loop" --hold="$hold" "$@"
+}
+release() { touch "$hold"; }
+held_end() { release && job_end; }
+
+# The number of the only job; one before it may not be quite over for Slurm.
+job_id() { cluster head squeue -h -t running,suspended -o %A; }
 
 complete() {
   cat "$tap_tmp/job"
@@ -74,15 +96,52 @@ await() { # CMD...
   return 1
 }
 
+# Wait until CMD succeeds, a minute at most, and not longer than the job runs.
+during() { # CMD...
+  local i
+  for ((i = 0; i < 1200; i++)); do
+    if "$@" >/dev/null 2>&1; then return 0; fi
+    job_runs || { echo "the job was over before this: $*"; return 1; }
+    sleep 0.05
+  done
+  echo "waited in vain for: $*"
+  return 1
+}
+
+# struck BEGIN HARM: BEGIN 1 starts a job, HARM does things to it by `part`, one after the other with &&, and the job must still
+# run afterwards; else the same with BEGIN 2, 4 and 8, which start jobs so many times as long.  The parts are results of the test.
+parts=()
+part() { # TEXT CMD...
+  parts+=("$1")
+  ("${@:2}") </dev/null >"$tap_tmp/out" 2>&1
+}
+struck() { # BEGIN HARM
+  local times st=1 i
+  for times in 1 2 4 8; do
+    parts=()
+    "$1" $times
+    if "$2" && part "all of it in the middle of the job" job_runs; then st=0; break; fi
+    if job_runs || [ $times = 8 ]; then break; fi
+    diag "over too soon, for: ${parts[-1]}"
+    ok "a job that was over too soon ends well" job_end
+  done
+  for ((i = 0; i < ${#parts[@]}; i++)); do tap_result $((st != 0 && i == ${#parts[@]} - 1)) "${parts[i]}"; done
+  [ $st = 0 ] || sed 's/^/#   /' "$tap_tmp/out"
+}
+
 on_host() { cluster on "$1" pgrep -x "$2"; }
 
-# A job under a plan: it ends well and complete, and the plan was carried out.
+# A job under a plan: it ends well and complete, and the plan was carried out: in a longer one when a short one gave no occasion.
 one() { # TEXT POLICY PLAN-LINE...
-  local text=$1 policy=$2
+  local text=$1 policy=$2 n
   shift 2
-  plan "$@"
-  job --lb="$policy" -N4 -n4 -- "$loop" --iterations 240 --ms 2 --passes 2 --row-bytes 20000
-  ok "$text: ends well" job_end
-  ok "$text: complete" complete
+  for n in 240 480 960; do
+    plan "$@"
+    job --lb="$policy" -N4 -n4 -- "$loop" --iterations $n --ms 2 --passes 2 --row-bytes 20000
+    ok "$text: ends well" job_end
+    ok "$text: complete" complete
+    if planned; then break; fi
+    diag "no occasion in $n iterations; there was: $(tr '\n' ' ' <"$shared/done")"
+  done
   ok "$text: it did happen" planned
 }
