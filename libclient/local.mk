@@ -1,6 +1,23 @@
 # libclient/: lb.h, liblb (PMIx, no MPI) and liblb_mpi (moves rows by MPI).
 include_HEADERS += libclient/lb.h
 dist_man_MANS += docs/man/lb.3
+
+# man lb_loop_next and so on: a page of each function that shows lb(3).  tests/unit/libclient/man.sh holds the list to lb.h.
+LB_PAGES = libclient/man/lb_init.3 libclient/man/lb_init_comm.3 libclient/man/lb_init_fcomm.3 \
+	libclient/man/lb_finalize.3 libclient/man/lb_rank.3 libclient/man/lb_size.3 libclient/man/lb_balanced.3 \
+	libclient/man/lb_version.3 libclient/man/lb_loop_open.3 libclient/man/lb_loop_array.3 \
+	libclient/man/lb_loop_pack.3 libclient/man/lb_loop_next.3 libclient/man/lb_loop_owned.3 \
+	libclient/man/lb_loop_collect.3 libclient/man/lb_loop_stepped.3 libclient/man/lb_loop_exchange.3 \
+	libclient/man/lb_loop_owner.3 libclient/man/lb_loop_doacross.3 libclient/man/lb_loop_flow.3 \
+	libclient/man/lb_loop_next_block.3 libclient/man/lb_loop_block.3 libclient/man/lb_loop_neighbour.3 \
+	libclient/man/lb_loop_close.3 libclient/man/lb_loop_stats.3 libclient/man/lb_array_alloc.3 \
+	libclient/man/lb_array_free.3
+nodist_man_MANS += $(LB_PAGES)
+CLEANFILES += $(LB_PAGES)
+$(LB_PAGES):
+	@$(MKDIR_P) libclient/man
+	$(AM_V_GEN)echo '.so man3/lb.3' >$@
+
 EXTRA_DIST += libclient/lb.map libclient/mpi/lb_mpi.map
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = libclient/lb.pc

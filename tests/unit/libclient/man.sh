@@ -30,6 +30,19 @@ grep -o 'lb_[a-z_]*;' "$top_srcdir/libclient/lb.map" | tr -d ';' | sort -u >"$di
 [ "$(wc -l <"$dir/header")" -ge 16 ] || fail "the header's functions were not found"
 diff "$dir/header" "$dir/page" || fail "header and page"
 diff "$dir/header" "$dir/map" || fail "header and map"
+
+# It says of each what it does, and of each member of its structures; and each has a page of its own.
+while read -r f; do
+    sed -n '/^.SH DESCRIPTION/,/^.SH EXAMPLE/p' "$page" | grep -qE "^\.BR .*\b$f\b.*\(\)" || fail "nothing is said of $f"
+    [ "$(cat "$top_builddir/libclient/man/$f.3")" = ".so man3/lb.3" ] || fail "$f has no page"
+done <"$dir/header"
+[ "$(ls "$top_builddir/libclient/man" | wc -l)" = "$(wc -l <"$dir/header")" ] || fail "there are pages of what is no function"
+sed -nE '/^struct lb_(pack|stats) \{/,/^\};/p' "$top_srcdir/libclient/lb.h" | sed -E 's:/\*.*::' |
+    grep -oE '\(\*[a-z]+\)|[a-z_]+(, [a-z_]+)*;' | tr -d '(*); ' | tr ',' '\n' | grep -v '^$' >"$dir/members"
+[ "$(wc -l <"$dir/members")" = 19 ] || fail "$(wc -l <"$dir/members") members were found"
+while read -r m; do
+    grep -q "\\\\fI\(stats\\\\->\)\?$m\\\\fR" "$page" || fail "nothing is said of the member $m"
+done <"$dir/members"
 if [ -e "$top_builddir/.libs/liblb.so" ]; then
     nm -D --defined-only "$top_builddir/.libs/liblb.so" | sed -n 's/.* T \([a-z_]*\).*/\1/p' | sort -u >"$dir/library"
     diff "$dir/header" "$dir/library" || fail "header and library"
