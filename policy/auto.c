@@ -108,7 +108,7 @@ static struct lbp_decision project(const struct lbp_balance *b, double gain, dou
         .noise_ratio = noise,
         .cost_ns = plan_cost(b),
         .benefit_ns = lbp_profit_benefit_ns(p, gain, b->plan.before_ns, now_ns),
-        .stable_ns = lbp_profit_stable_ns(p, now_ns),
+        .stable_ns = lbp_horizon_ns(&p->horizon, now_ns),
         .from = UINT32_MAX,
         .to = UINT32_MAX,
     };
@@ -144,8 +144,8 @@ static int proportional(struct lbp_balance *b, int64_t now_ns, struct lbp_action
                                                             : LBP_REASON_BELOW_THRESHOLD);
     if (!lbp_profit_pays(&m->profit, gain, b->plan.before_ns, d.cost_ns, now_ns))
         return refuse(b, &d,
-                      lbp_profit_unstable(&m->profit, now_ns) ? LBP_REASON_UNSTABLE
-                                                              : LBP_REASON_UNPROFITABLE);
+                      lbp_horizon_unstable(&m->profit.horizon, now_ns) ? LBP_REASON_UNSTABLE
+                                                                       : LBP_REASON_UNPROFITABLE);
     for (size_t i = 0; i < b->plan.n; i++) {
         int ret = lbp_act_move(b, &b->plan.transfer[i], 0, LBP_REASON_PROPORTIONAL, now_ns, out);
 

@@ -28,10 +28,11 @@ int lbp_model_init(struct lbp_model *m, const struct lbp_balance_config *config,
         m->rank[i].hardware = config->hardware ? config->hardware[i] : 1;
     }
     lbp_profile_init(&m->profile, config->n);
+    lbp_profit_init(&m->profit, m->message_ns, now_ns);
     if (config->params.policy == LBP_SIEGELL)
         lbp_profile_even(&m->profile);
-    lbp_profit_init(&m->profit, m->message_ns, now_ns);
-    lbp_profit_expect(&m->profit, (double)config->stable_ns);
+    else
+        lbp_horizon_expect(&m->profit.horizon, (double)config->stable_ns);
     lbp_profit_set(&m->profit, config->params.profit, (double)config->params.stable_ns);
     return 0;
 }
@@ -214,7 +215,7 @@ static void take_samples(struct lbp_model *m, struct lbp_rank *r, const struct l
 
         lbp_profile_add(&m->profile, s->first, s->last, work);
         if (lbp_filter_add(&r->speed, work, s->wall_ns))
-            lbp_profit_changed(&m->profit, now_ns);
+            lbp_horizon_changed(&m->profit.horizon, now_ns);
         iterations += (double)(s->last - s->first);
         wall += (double)s->wall_ns;
         done += work;

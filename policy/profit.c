@@ -7,8 +7,6 @@
 #define FIXED_NS 1e6 /* expected of the first move */
 #define BYTE_NS 2.0  /* 500 MB/s */
 #define CPU_NS 1e5
-#define STABLE_NS 2000e6 /* before any change was seen */
-#define STABLE_MIN 200e6
 #define MARGIN 2.0 /* "greatly exceeds", before anything was learned */
 #define MARGIN_MIN 0.1
 #define WRONG 0.5 /* of the margin that a wrong call leaves */
@@ -21,18 +19,11 @@ void lbp_profit_init(struct lbp_profit *p, double message_ns, int64_t now_ns)
     *p = (struct lbp_profit){.fixed_ns = FIXED_NS + message_ns,
                              .byte_ns = BYTE_NS,
                              .cpu_ns = CPU_NS,
-                             .stable_ns = STABLE_NS,
-                             .changed_ns = now_ns,
                              .margin = MARGIN,
                              .margin_max = MARGIN,
                              .margin_min = MARGIN_MIN,
                              .asked = 1};
-}
-
-void lbp_profit_expect(struct lbp_profit *p, double stable_ns)
-{
-    if (stable_ns > 0)
-        p->stable_ns = fmax(stable_ns, STABLE_MIN);
+    lbp_horizon_init(&p->horizon, now_ns);
 }
 
 void lbp_profit_set(struct lbp_profit *p, double ratio, double stable_ns)
@@ -41,10 +32,7 @@ void lbp_profit_set(struct lbp_profit *p, double ratio, double stable_ns)
         p->asked = ratio;
         p->margin = p->margin_min = p->margin_max = 1;
     }
-    if (stable_ns > 0) {
-        p->stable_ns = stable_ns;
-        p->stable_set = true;
-    }
+    lbp_horizon_set(&p->horizon, stable_ns);
 }
 
 void lbp_profit_moved(struct lbp_profit *p, int64_t bytes, int64_t wall_ns, int64_t cpu_ns)
@@ -58,18 +46,6 @@ void lbp_profit_moved(struct lbp_profit *p, int64_t bytes, int64_t wall_ns, int6
             learn * (fmax(0.01, ((double)wall_ns - p->fixed_ns) / (double)bytes) - p->byte_ns);
     p->cpu_ns += learn * (2 * (double)cpu_ns - p->cpu_ns);
     p->moves++;
-}
-
-void lbp_profit_changed(struct lbp_profit *p, int64_t now_ns)
-{
-    double since = (double)(now_ns - p->changed_ns);
-
-    /* several ranks and windows see one and the same change */
-    if (since < STABLE_MIN / 2)
-        return;
-    if (!p->stable_set)
-        p->stable_ns += LEARN * (fmax(since, STABLE_MIN) - p->stable_ns);
-    p->changed_ns = now_ns;
 }
 
 double lbp_profit_transfer_ns(const struct lbp_profit *p, double bytes)
@@ -87,23 +63,10 @@ void lbp_profit_outcome(struct lbp_profit *p, double promised_ns, double brought
         p->margin = fmin(p->margin_max, RIGHT * p->margin);
 }
 
-bool lbp_profit_unstable(const struct lbp_profit *p, int64_t now_ns)
-{
-    return (double)now_ns - (double)p->changed_ns < p->stable_ns;
-}
-
-double lbp_profit_stable_ns(const struct lbp_profit *p, int64_t now_ns)
-{
-    /* what has lasted long is expected to last as long again */
-    return p->stable_set
-               ? p->stable_ns
-               : fmax(fmax(p->stable_ns, p->stable_min_ns), (double)(now_ns - p->changed_ns));
-}
-
 double lbp_profit_benefit_ns(const struct lbp_profit *p, double gain_ratio, double remaining_ns,
                              int64_t now_ns)
 {
-    return p->margin * gain_ratio * fmin(remaining_ns, lbp_profit_stable_ns(p, now_ns));
+    return p->margin * gain_ratio * fmin(remaining_ns, lbp_horizon_ns(&p->horizon, now_ns));
 }
 
 bool lbp_profit_worth(const struct lbp_profit *p, double benefit_ns, double cost_ns)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Does a plan pay?  Its cost is learned from past moves; its benefit lasts as long as the speeds can be expected to stay.
+ * Does a plan pay?  Its cost is learned from past moves; its benefit lasts as long as the speeds can be expected to stay
+ * (policy/horizon.h).
  * Benefits get more weight than costs, since cancelling delays the answer to real changes: only a cost that greatly exceeds
  * the benefit cancels.
  * Source: Siegell & Steenkiste 1997, section 6.3; Liu et al. 2000, c_ij(l) of eq. 1, here measured.
@@ -11,41 +12,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "policy/horizon.h"
+
 struct lbp_profit {
-    double fixed_ns;    /* elapsed time of a move, as its source sees it, but for its rows */
-    double byte_ns;     /* of a byte */
-    double cpu_ns;      /* CPU time of a move, both ends */
-    double stable_ns;   /* the speeds are expected to stay so long */
-    int64_t changed_ns; /* when one changed last */
-    int64_t moves;      /* measured */
-    double margin;      /* benefits count so many times; learned from wrong calls */
-    double margin_max;  /* at most so many */
+    double fixed_ns;   /* elapsed time of a move, as its source sees it, but for its rows */
+    double byte_ns;    /* of a byte */
+    double cpu_ns;     /* CPU time of a move, both ends */
+    int64_t moves;     /* measured */
+    double margin;     /* benefits count so many times; learned from wrong calls */
+    double margin_max; /* at most so many */
     double margin_min;
-    double asked;         /* a plan must bring so many times its cost */
-    bool stable_set;      /* stable_ns is what a person has set, whatever was seen */
-    double stable_min_ns; /* speeds are taken to stay at least so long, whatever was seen */
+    double asked;               /* a plan must bring so many times its cost */
+    struct lbp_horizon horizon; /* so long a gain lasts */
 };
 
 /* message_ns[in] one way, ns */
 void lbp_profit_init(struct lbp_profit *p, double message_ns, int64_t now_ns);
 
-/* The hosts' load history says that speeds stay so long (0: nothing): better than a guess until changes are seen. */
-void lbp_profit_expect(struct lbp_profit *p, double stable_ns);
-
 /* What a person has set; negative: left to itself.  ratio: see asked, the margin is 1 then. */
 void lbp_profit_set(struct lbp_profit *p, double ratio, double stable_ns);
-
-/* How long the speeds can be expected to stay as they are from now on, ns. */
-double lbp_profit_stable_ns(const struct lbp_profit *p, int64_t now_ns);
 
 /* Is a benefit worth a cost? */
 bool lbp_profit_worth(const struct lbp_profit *p, double benefit_ns, double cost_ns);
 
 /* A move of so many bytes took its source wall_ns, and cpu_ns of CPU time; all >= 0. */
 void lbp_profit_moved(struct lbp_profit *p, int64_t bytes, int64_t wall_ns, int64_t cpu_ns);
-
-/* A rank's speed changed by more than noise. */
-void lbp_profit_changed(struct lbp_profit *p, int64_t now_ns);
 
 /* Elapsed time of a move of so many bytes, ns. */
 double lbp_profit_transfer_ns(const struct lbp_profit *p, double bytes);
@@ -60,9 +51,6 @@ void lbp_profit_outcome(struct lbp_profit *p, double promised_ns, double brought
 /* What the plan of pays() brings, with the learned margin, ns. */
 double lbp_profit_benefit_ns(const struct lbp_profit *p, double gain_ratio, double remaining_ns,
                              int64_t now_ns);
-
-/* Did a speed change so lately that another change must be expected? */
-bool lbp_profit_unstable(const struct lbp_profit *p, int64_t now_ns);
 
 /*
  * gain_ratio[in]  projected fall of the remaining time;  remaining_ns[in] that time, before

@@ -69,11 +69,12 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
         s->rank[i].idle_ns = bound[i + 1] > bound[i] ? INT64_MIN : now_ns;
     }
     lbp_profile_init(&s->profile, c->n);
-    if (c->params.policy == LBP_SIEGELL)
-        lbp_profile_even(&s->profile);
     s->message_ns = c->t_interact_ns > 0 ? (double)c->t_interact_ns / 2 : MESSAGE_NS;
     lbp_profit_init(&s->profit, s->message_ns, now_ns);
-    lbp_profit_expect(&s->profit, (double)c->stable_ns);
+    if (c->params.policy == LBP_SIEGELL)
+        lbp_profile_even(&s->profile);
+    else
+        lbp_horizon_expect(&s->profit.horizon, (double)c->stable_ns);
     lbp_threshold_init(&s->threshold,
                        threshold >= 0 ? threshold
                        : automatic    ? LASTING
@@ -90,7 +91,7 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
     if (automatic) { /* all wait for a plan that was wrong: no more is given for a gain than it is */
         s->profit.margin = s->profit.margin_max = 1;
         s->profit.margin_min = 0.3;
-        s->profit.stable_min_ns =
+        s->profit.horizon.least_ns =
             1e9; /* steps under a quota look unsteady, and their mean is not */
     }
     if (c->params.policy == LBP_SIEGELL) /* its margin learns nothing */
@@ -193,8 +194,8 @@ static bool report_valid(const struct lbp_stepped *s, const struct lbp_stepped_r
 /* A speed changed: another situation, in which plans may be believed again. */
 static void changed(struct lbp_stepped *s, int64_t now_ns)
 {
-    lbp_profit_changed(&s->profit, now_ns);
-    if (s->profit.changed_ns == now_ns && s->broken > 0 && s->judged) {
+    lbp_horizon_changed(&s->profit.horizon, now_ns);
+    if (s->profit.horizon.changed_ns == now_ns && s->broken > 0 && s->judged) {
         s->broken--;
         s->doubt = fmax(1, s->doubt / 2);
     }
@@ -364,7 +365,7 @@ bool lbp_stepped_decided(struct lbp_stepped *s, struct lbp_decision *ret)
         .noise_ratio = d->noise,
         .cost_ns = d->cost_ns,
         .benefit_ns = d->benefit_ns,
-        .stable_ns = lbp_profit_stable_ns(&s->profit, d->at_ns),
+        .stable_ns = lbp_horizon_ns(&s->profit.horizon, d->at_ns),
         .period_ns = s->period_ns,
         .from = UINT32_MAX,
         .to = UINT32_MAX,

@@ -220,8 +220,8 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     d->benefit_ns = lbp_profit_benefit_ns(&s->profit, ratio_gain(d), lasts, now_ns);
     d->least = fmin(d->least, ratio_gain(d)); /* a part of the way brings a part */
     if (!lbp_profit_worth(&s->profit, d->benefit_ns, d->cost_ns))
-        return lbp_profit_unstable(&s->profit, now_ns) ? LBP_REASON_UNSTABLE
-                                                       : LBP_REASON_UNPROFITABLE;
+        return lbp_horizon_unstable(&s->profit.horizon, now_ns) ? LBP_REASON_UNSTABLE
+                                                                : LBP_REASON_UNPROFITABLE;
     return LBP_REASON_PROPORTIONAL;
 }
 

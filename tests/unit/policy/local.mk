@@ -24,6 +24,11 @@ tests_unit_policy_test_filter_SOURCES = tests/unit/policy/test_filter.c
 tests_unit_policy_test_filter_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_filter_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
+check_PROGRAMS += tests/unit/policy/test_horizon
+tests_unit_policy_test_horizon_SOURCES = tests/unit/policy/test_horizon.c
+tests_unit_policy_test_horizon_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_horizon_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
 check_PROGRAMS += tests/unit/policy/test_plan
 tests_unit_policy_test_plan_SOURCES = tests/unit/policy/test_plan.c
 tests_unit_policy_test_plan_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)

@@ -156,12 +156,12 @@ START_TEST(test_profit)
     ck_assert(lbp_profit_pays(&p, 0.1, 1e9, 1.9e8, 0)); /* more weight for the benefit */
     ck_assert(!lbp_profit_pays(&p, 0.1, 1e9, 2.1e8, 0));
     for (int i = 1; i <= 20; i++)
-        lbp_profit_changed(&p, i * 300 * MS);
-    ck_assert_double_eq_tol(p.stable_ns, 300e6, 30e6);
+        lbp_horizon_changed(&p.horizon, i * 300 * MS);
+    ck_assert_double_eq_tol(p.horizon.stable_ns, 300e6, 30e6);
     ck_assert(!lbp_profit_pays(&p, 0.1, 100e9, 1e8, 6000 * MS)); /* it will not last */
     ck_assert(lbp_profit_pays(&p, 0.1, 100e9, 1e8, 9000 * MS));  /* it has lasted */
-    lbp_profit_changed(&p, 6000 * MS + 1);
-    ck_assert_int_eq(p.changed_ns, 6000 * MS); /* the same change, seen again */
+    lbp_horizon_changed(&p.horizon, 6000 * MS + 1);
+    ck_assert_int_eq(p.horizon.changed_ns, 6000 * MS); /* the same change, seen again */
     for (int i = 0; i < 30; i++)
         lbp_profit_moved(&p, 100, 5 * MS, MS / 2);
     ck_assert_double_eq_tol(p.fixed_ns, 5e6, 1e5);

@@ -11,7 +11,7 @@ static struct lbp_profit made(double ratio, double stable_ns)
     struct lbp_profit p;
 
     lbp_profit_init(&p, 0, 0);
-    lbp_profit_expect(&p, 3 * S);
+    lbp_horizon_expect(&p.horizon, 3 * S);
     lbp_profit_set(&p, ratio, stable_ns);
     return p;
 }
@@ -64,9 +64,9 @@ START_TEST(test_stable)
     struct lbp_profit p = made(1, 10 * S);
 
     for (int64_t t = 0; t < 50; t += 10) { /* neither changes nor quiet times alter it */
-        ck_assert_double_eq(lbp_profit_stable_ns(&p, t * (int64_t)S), 10 * S);
+        ck_assert_double_eq(lbp_horizon_ns(&p.horizon, t * (int64_t)S), 10 * S);
         ck_assert_double_eq_tol(lbp_profit_benefit_ns(&p, 0.1, 100 * S, t * (int64_t)S), 1 * S, 1);
-        lbp_profit_changed(&p, t * (int64_t)S);
+        lbp_horizon_changed(&p.horizon, t * (int64_t)S);
     }
 }
 END_TEST

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How long speeds can be expected to stay. */
+#include "policy/horizon.h"
+
+#include <math.h>
+
+#define STABLE_NS 2000e6 /* before any change was seen */
+#define STABLE_MIN 200e6
+#define LEARN 0.25
+
+void lbp_horizon_init(struct lbp_horizon *h, int64_t now_ns)
+{
+    *h = (struct lbp_horizon){.stable_ns = STABLE_NS, .changed_ns = now_ns};
+}
+
+void lbp_horizon_expect(struct lbp_horizon *h, double stable_ns)
+{
+    if (stable_ns > 0)
+        h->stable_ns = fmax(stable_ns, STABLE_MIN);
+}
+
+void lbp_horizon_set(struct lbp_horizon *h, double stable_ns)
+{
+    if (stable_ns > 0) {
+        h->stable_ns = stable_ns;
+        h->set = true;
+    }
+}
+
+void lbp_horizon_changed(struct lbp_horizon *h, int64_t now_ns)
+{
+    double since = (double)(now_ns - h->changed_ns);
+
+    /* several ranks and windows see one and the same change */
+    if (since < STABLE_MIN / 2)
+        return;
+    if (!h->set)
+        h->stable_ns += LEARN * (fmax(since, STABLE_MIN) - h->stable_ns);
+    h->changed_ns = now_ns;
+}
+
+double lbp_horizon_ns(const struct lbp_horizon *h, int64_t now_ns)
+{
+    /* what has lasted long is expected to last as long again */
+    return h->set ? h->stable_ns
+                  : fmax(fmax(h->stable_ns, h->least_ns), (double)(now_ns - h->changed_ns));
+}
+
+bool lbp_horizon_unstable(const struct lbp_horizon *h, int64_t now_ns)
+{
+    return (double)now_ns - (double)h->changed_ns < h->stable_ns;
+}
