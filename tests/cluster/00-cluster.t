@@ -23,7 +23,8 @@ at_most() { [ "$1" -le "$2" ]; }
 at_least() { [ "$1" -ge "$2" ]; }
 
 is "$(hosts)" "n1 n2 n3 " "a job runs on each host"
-is "$(cluster head sinfo -h -o %D -t idle,alloc,comp)" 3 "Slurm sees three hosts"
+sees() { [ "$(cluster head sinfo -h -o %D -t idle,alloc,comp)" = 3 ]; }
+ok "Slurm sees three hosts" within 10 sees
 
 pid=$(cat "$dir/host/n1/init.pid")
 like "$(cluster up 3)" "up already" "a second up says that there is nothing to do"
@@ -35,7 +36,8 @@ not_ok "which another does not see" cluster on n2 test -e /tmp/mine
 ok "and its own /run/slurm-lb" cluster on n1 touch /run/slurm-lb/mine
 not_ok "which another does not see" cluster on n2 test -e /run/slurm-lb/mine
 ok "nor does the machine" test ! -e /tmp/mine -a ! -e /run/slurm-lb/mine
-is "$(cluster on n1 pgrep -c slurmd)" 1 "a host sees its own processes only"
+own_slurmd() { [ "$(cluster on n1 pgrep -c slurmd)" = 1 ]; }
+ok "a host sees its own processes only" within 10 own_slurmd # one that is about to be slurmstepd is called so, too
 is "$(cluster on n2 hostname)" n2 "and has its own name"
 is "$(cluster on n2 sh -c 'exit 7' || echo $?)" 7 "the status of a command comes back"
 
@@ -53,7 +55,7 @@ at_most_got=$(spin n1)
 ok "nor one of .05 ($at_most_got)" at_most "$at_most_got" 120
 cluster speed n1 max
 best=0
-for _ in 1 2 3 4 5; do
+for _ in {1..20}; do
   got=$(spin n1)
   [ "$got" -le $best ] || best=$got
   [ $best -lt 300 ] || break
@@ -65,18 +67,12 @@ not_ok "and one of nothing" cluster speed n1 0
 not_ok "and an unknown host" cluster speed n9 0.5
 
 ok "a load starts" cluster load n2 --cores 1.5
-like "$(cluster load n2 status)" "processes=2 " "with two processes for one core and a half"
+has_processes() { [[ $(cluster load n2 status) == *"processes=$1 "* ]]; }
+ok "with two processes for one core and a half" within 10 has_processes 2
 ok "a second call replaces it" cluster load n2 --cores 1 --period 0.1 --duty 0.5
-like "$(cluster load n2 status)" "processes=1 " "by its own"
-uses_cpu() {
-  local i
-  for ((i = 0; i < 500; i++)); do
-    ! [[ $(cluster load n2 status) =~ cpu_s=0\.[1-9] ]] || return 0
-    sleep 0.02
-  done
-  return 1
-}
-ok "it computes" uses_cpu
+ok "by its own" within 10 has_processes 1
+uses_cpu() { [[ $(cluster load n2 status) =~ cpu_s=(0\.[1-9]|[1-9]) ]]; }
+ok "it computes" within 30 uses_cpu
 like "$(cluster load n1 status)" "processes=0 " "on that host only"
 ok "off ends it" cluster load n2 off
 like "$(cluster load n2 status)" "processes=0 " "at once"
@@ -164,12 +160,13 @@ is "$(hosts)" "n1 n2 n3 " "without harm to the first"
 # A crash: a host's first process is killed, slurmctld too.
 kill -KILL "$(cat "$dir/host/n2/init.pid")"
 cluster head pkill -KILL slurmctld || true
-not_ok "status sees that a host is dead" cluster status
+ok "status sees that a host is dead" within 20 eval '! cluster status'
 like "$(cluster up 3 2>&1)" "made anew" "up makes a half dead cluster anew"
 is "$(hosts)" "n1 n2 n3 " "which works"
 
 cluster load n1 --cores 1
 cluster head srun -N3 -n3 sleep 1000 >/dev/null 2>&1 &
+ok "(a job runs)" within 30 cluster on n3 pgrep -x sleep
 kill -KILL "$(cat "$dir/host/n3/init.pid")"
 mapfile -t before < <(find /sys/fs/cgroup -path "*/lbc.$first/*" -name cgroup.procs -exec cat {} + | sort -u)
 ok "there are processes" test ${#before[@]} -gt 8

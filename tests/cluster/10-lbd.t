@@ -7,7 +7,7 @@ need_build sbin/lbd bin/lbctl
 munge -n </dev/null 2>/dev/null | unmunge >/dev/null 2>&1 || skip_all "munged does not run"
 lbctl() { "$LB_BUILD/bin/lbctl" "$@"; }
 
-port=$((20000 + $$ % 5000 * 4)) # three of its own, also beside another test
+port=$((20000 + $$ % 3000 * 4)) # three of its own, also beside another test; none that the kernel gives away
 head=$tap_tmp/head.sock node=$tap_tmp/node.sock
 printf 'probe { load_interval = 500ms }\nindex { task = 1.5 }\n' >"$tap_tmp/policy.conf"
 printf 'probe { load_interval = 500ms }\n' >"$tap_tmp/node.conf"
@@ -78,7 +78,7 @@ past() { # COMMAND: the answer's text
     while (length $got < 4 or length $got < 4 + unpack("N", $got)) { sysread $s, $got, 65536, length $got or last }
     print $got =~ /(\{.*\})/s ? $1 : substr $got, 9' "$head" "$1"
 }
-past_has() { past "$1" | grep -q -- "$2"; } # COMMAND REGEX
+past_has() { past "$1" | grep -- "$2" >/dev/null; } # COMMAND REGEX
 ok "the history of a host has raw reports" within 20 past_has "history n1 -600 0 raw 5" '"rows":[[][[][0-9]*,1,[0-9.]*,'
 like "$(past "history n1 -600 0 raw 1")" '"columns":\["at","reports","core_speed","capacity".*"next":[0-9]+' "one point at a time says where to go on"
 like "$(past "history nowhere -600 0 auto")" 'nowhere. has never reported' "of an unknown host it says so"
@@ -97,11 +97,11 @@ is "$(talk "$node" 00000003920121)" " closed" "an answer is no question"
 ok "they are counted" test "$(get "$node" status socket bad)" -ge $((before + 5))
 is "$(talk $port ffffffff | sed 's/^.* //')" closed "a frame that is too long closes a node's connection"
 is "$(talk $port 000000079303020301020304 | sed 's/^.* //')" closed "garbage does"
-ok "they are counted, too" within 10 metric_above $((port + 1)) 'lbd_controller_refused_total{reason="garbage"}' 1
+ok "they are counted, too" within 30 metric_above $((port + 1)) 'lbd_controller_refused_total{reason="garbage"}' 1
 forged=$(munge -s "slurm-lb node session" | tr -d '\n')
 hello=$(printf '%s' "$forged" | perl -e 'local $/; my $t = <STDIN>; my $b = "\x93\x03\x02\xda" . pack("n", length $t) . $t; print unpack("H*", pack("N", length $b) . $b)')
 is "$(talk $port "$hello" | sed 's/^.* //')" closed "a credential without our nonce is refused"
-ok "it is counted" within 10 metric_above $((port + 1)) 'lbd_controller_refused_total{reason="credential"}' 0
+ok "it is counted" within 30 metric_above $((port + 1)) 'lbd_controller_refused_total{reason="credential"}' 0
 ok "the controller still answers" lbctl --socket="$head" rank
 
 # --- who may what
@@ -145,16 +145,18 @@ end_slow || true
 is "$(get "$head" "policy show" index task)" 1.5 "policy.conf is in force"
 printf 'index {\n task = -4\n}\n' >"$tap_tmp/policy.conf"
 kill -HUP $pid_head
-ok "a bad file is refused" within 10 get_is 1 "$head" status policy_conf reload_failures
+ok "a bad file is refused" within 30 get_is 1 "$head" status policy_conf reload_failures
 is "$(get "$head" "policy show" index task)" 1.5 "the old one stays in force"
 like "$(cat "$tap_tmp/head.log")" 'policy.conf:2: task = -4: .*old configuration stays' "file, line and reason are logged"
 not_ok "lbctl says so, too" lbctl policy check "$tap_tmp/policy.conf"
 printf 'probe { load_interval = 500ms }\nindex { task = 2.5 }\n' >"$tap_tmp/policy.conf"
 ok "lbctl finds the next one right" lbctl policy check "$tap_tmp/policy.conf"
 kill -HUP $pid_head
-ok "a good file comes into force" within 10 get_is 2.5 "$head" "policy show" index task
+ok "a good file comes into force" within 30 get_is 2.5 "$head" "policy show" index task
 
 # --- the controller is killed
+some_acknowledged() { [ "$(get "$node" status uplink acknowledged)" -gt 3 ]; }
+within 60 some_acknowledged || true
 acknowledged=$(get "$node" status uplink acknowledged)
 kill -STOP $pid_node
 kill -KILL $pid_head

@@ -26,15 +26,20 @@ printf 'probe { load_interval = 1s }\n' >"$dir/policy.conf"
 cluster lbd head start >/dev/null
 cluster lbd n1 start >/dev/null
 ok "the controller knows n1" within 60 of_host n1 core_speed
-without() { cluster head "$LB_BUILD/bin/lbctl" --json hosts | perl -MJSON::PP -e 'print join ",", @{decode_json(<STDIN>)->{without_lbd}}' | grep -qx "$1"; }
+without() { cluster head "$LB_BUILD/bin/lbctl" --json hosts | perl -MJSON::PP -e 'print join ",", @{decode_json(<STDIN>)->{without_lbd}}' | grep -x "$1" >/dev/null; }
 ok "n2 is known to be Slurm's and to have no lbd" within 60 without n2
 cluster lbd n2 start >/dev/null
 ok "and n2" within 60 of_host n2 core_speed
 is "$(of_host n1 cpus) $(of_host n2 cpus)" "0.4 0.2" "their quotas are seen"
-ok "a core's speed is that of the hardware" compare "$(of_host n1 hardware) / $(of_host n2 hardware) > 0.7 && $(of_host n1 hardware) / $(of_host n2 hardware) < 1.4"
-ok "what a task gets is the quota's part of it" within 60 speed_is n1 "> 0.2 * $(of_host n1 hardware)"
+same_hardware() { compare "$(of_host n1 hardware) / $(of_host n2 hardware) > 0.7 && $(of_host n1 hardware) / $(of_host n2 hardware) < 1.4"; }
+# one that was disturbed is measured again
+same_in_the_end() { same_hardware || { for h in n1 n2; do cluster on $h "$LB_BUILD/bin/lbctl" probe; done && false; }; }
+ok "a core's speed is that of the hardware" within 60 same_in_the_end
+part_of_it() { speed_is n1 "> 0.2 * $(of_host n1 hardware)"; }
+ok "what a task gets is the quota's part of it" within 60 part_of_it
 diag "$(cluster head "$LB_BUILD/bin/lbctl" hosts)"
-ok "and no more" speed_is n1 "<= 0.41 * $(of_host n1 hardware)"
+no_more() { speed_is n1 "<= 0.41 * $(of_host n1 hardware)"; }
+ok "and no more" within 60 no_more
 
 # --- a competing load
 before=$(of_host n2 core_speed)

@@ -15,7 +15,15 @@ cluster speed n2 .2
 printf 'probe { load_interval = 500ms jitter = 0 }\n' >"$dir/policy.conf"
 
 # speeds that differ are planned for as soon as they are seen: the first plan has what is expected at the beginning
-job() { # TRACE
+job() { # TRACE; on a busy machine the balancer may be given up before it has planned
+  local i
+  for i in 1 2 3; do
+    one_job "$1" || return
+    [ "$(expected "$1")" = null ] || return 0
+  done
+  return 1
+}
+one_job() { # TRACE
   cluster user timeout 120 srun --mpi=pmix --lb="auto,trace=$shared/$1" -N2 -n2 "$LB_BUILD/bench/cpuloop" --iterations 700 </dev/null >"$tap_tmp/job" 2>"$tap_tmp/err"
 }
 expected() { jq -s '[.[] | select(.event == "decision" and .kind == "plan")][0].stable_s' "$shared/$1"; }
@@ -47,8 +55,10 @@ ok "n1 will, as before" within 30 longer
 cluster load n2 off >/dev/null
 n2=$(stays n2 n2)
 ok "a job on both" job restless
+later=$(stays n2 n2) # what n2 said when the job began is between the two
 restless=$(expected restless)
-ok "plans with the shorter one ($restless; n2 $n2)" holds "$restless < 0.6 * $before && $restless > 0.3 * $n2 && $restless < 1.3 * $n2"
+least=$(jq -n "[$n2, $later] | min") most=$(jq -n "[$n2, $later] | max")
+ok "plans with the shorter one ($restless; n2 $least to $most)" holds "$restless < 0.6 * $before && $restless > 0.3 * $least && $restless < 1.3 * $most"
 
 # --- a host slower than it was: its history is made twice as fast
 state=$dir/host/n2/state/benchmarks

@@ -51,13 +51,15 @@ jobs_run damaged
 ok "damaged: a fresh one is begun" within 60 status_is head controller.database.resets 1
 
 # --- n2 is booted anew while a step runs: to lbd, its boot id is another
-step 1500 &
+step 500 --hold="$dir/shared/hold" &
 long=$!
 printf '11111111-2222-3333-4444-555555555555\n' >"$dir/shared/boot_id"
 ok "(a step runs)" within 30 cluster on n2 pgrep -x cpuloop
 cluster lbd n2 kill >/dev/null
 cluster on n2 mount --bind "$dir/shared/boot_id" /proc/sys/kernel/random/boot_id
 cluster lbd n2 start >/dev/null
+ok "rebooted: the step still runs" cluster on n2 pgrep -x cpuloop
+touch "$dir/shared/hold"
 st=0
 wait $long || st=$?
 is "$st $(grep -c 'missing=0 duplicated=0 corrupt=0' "$tap_tmp/step")" "0 1" "rebooted: the step ends well"

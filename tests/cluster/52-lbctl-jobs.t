@@ -14,7 +14,9 @@ ok "both hosts are known" within 60 two_hosts
 like "$(lbctl top --once)" 'No balanced job runs' "no job, and that is said"
 not_ok "a job that nobody knows" lbctl job 4711
 like "$(cat "$tap_tmp/out")" 'job 4711 is not known' "and that is said"
-lbctl job 12x >"$tap_tmp/out" 2>&1 || is $? 2 "what is no number is wrong use"
+st=0
+lbctl job 12x >"$tap_tmp/out" 2>&1 || st=$?
+is $st 2 "what is no number is wrong use"
 
 # Until its end is awaited below.
 cluster user timeout 300 srun --lb=auto -N2 -n2 "$LB_BUILD/bench/cpuloop" --iterations 100000 </dev/null >"$tap_tmp/job" 2>&1 &
@@ -98,8 +100,12 @@ like "$(lbctl job "$id")" "Job $id.0  user lbtest .* ended 20.* after" "as text"
 like "$(lbctl job "$id")" 'n2 +#+' "with its bars"
 gone() { [ "$(lbctl --json top | json 'len(d["jobs"])')" = 0 ]; }
 ok "and top has it no more" within 60 gone
-cluster on n1 "$LB_BUILD/bin/lbctl" top --once >"$tap_tmp/out" 2>&1 || is $? 1 "on a node: refused"
+st=0
+cluster on n1 "$LB_BUILD/bin/lbctl" top --once >"$tap_tmp/out" 2>&1 || st=$?
+is $st 1 "on a node: refused"
 like "$(cat "$tap_tmp/out")" 'no controller' "and why"
 cluster lbd head stop
-lbctl job 1 >"$tap_tmp/out" 2>&1 || is $? 3 "without lbd: 3"
+st=0
+lbctl job 1 >"$tap_tmp/out" 2>&1 || st=$?
+is $st 3 "without lbd: 3"
 done_testing

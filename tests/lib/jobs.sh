@@ -3,7 +3,7 @@
 # For tests of jobs that run while something is wrong with lbd; sourced behind need_cluster 2, of which n2 is the better host and Slurm
 # would take n1.  srun runs on n1: its lbd is a node's, and knows what the controller has told it.
 #   jobs_run WHAT             two checks: a step is balanced and ends right, a new job goes to n2
-#   step N, right, better     their parts
+#   step N [OPTION...], right, better     their parts
 #   status HOST KEY           a value of lbctl status; status_is HOST KEY VALUE; status_above HOST KEY NUMBER
 #   pid_of HOST               its lbd
 dir=$(cluster dir)
@@ -19,7 +19,7 @@ n1_user() { cluster on n1 setpriv --reuid "$id" --regid "$id" --clear-groups tim
 pid_of() { cluster lbd "$1" status | cut -d' ' -f3; }
 
 better() { [ "$(n1_user srun --lb=hosts -N1 -n1 hostname)" = n2 ]; }
-step() { n1_user srun --mpi=pmix --lb=auto -N2 -n4 "$LB_BUILD/bench/cpuloop" --iterations "$1" >"$tap_tmp/step" 2>&1; }
+step() { n1_user srun --mpi=pmix --lb=auto -N2 -n4 "$LB_BUILD/bench/cpuloop" --iterations "$@" >"$tap_tmp/step" 2>&1; }
 right() { # whatever is wrong the step ends well; that a busy machine lets go of the balancer is another matter
   for _ in 1 2 3; do
     step 150 || { echo "status $?: $(cat "$tap_tmp/step")"; return 1; }

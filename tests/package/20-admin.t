@@ -49,14 +49,14 @@ scrape() { # REGEX: the configuration of that block, and a Prometheus that reads
     >"$work/$1.log" 2>&1 </dev/null &
   prometheus=($!)
 }
-answers() { command '^promtool query' | grep -q "=> $1 "; }
+answers() { command '^promtool query' | grep "=> $1 " >/dev/null; }
 ok "targets from Slurm's list" command '^lbd --print-sd'
 scrape file_sd_configs
 ok "Prometheus says how many hosts answer" within 60 answers 3
 diag "$(cat "$tap_tmp/within")"
 diag "$(command '^promtool query' 2>&1)"
 not_ok "(and it can be wrong)" answers 4
-ok "the alerts are there" eval 'cluster head curl -fs http://127.0.0.1:9090/api/v1/rules | grep -q LbdHostSlow'
+ok "the alerts are there" eval 'cluster head curl -fs http://127.0.0.1:9090/api/v1/rules | grep LbdHostSlow >/dev/null'
 scrape http_sd_configs
 ok "by the controller's /sd, too" within 90 answers 3
 
