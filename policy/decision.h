@@ -23,6 +23,16 @@ enum lbp_reason {
     LBP_REASONS
 };
 
+/* What a reason alone does not say, of stepped loops. */
+enum lbp_detail {
+    LBP_DETAIL_NONE,
+    LBP_DETAIL_STAKE,  /* unprofitable: there and back could cost more than may be lost */
+    LBP_DETAIL_UNDONE, /* unstable: the last plan was undone, and another is not tried yet */
+    LBP_DETAIL_PART,   /* moved: only so far as may be staked */
+    LBP_DETAIL_BACK,   /* these are bounds of before, which were faster */
+    LBP_DETAILS
+};
+
 enum lbp_decided {
     LBP_DECIDED_PLAN,  /* shares for all ranks */
     LBP_DECIDED_PAIR,  /* one rank is (about to be) dry: iterations from another */
@@ -34,6 +44,7 @@ struct lbp_decision {
     enum lbp_decided kind;
     bool done; /* moves were told, or FINAL */
     enum lbp_reason reason;
+    enum lbp_detail detail;
     int64_t pass;
     /* PLAN: remaining time with things as they are and as planned; PAIR: until the later of both ends; ns */
     double before_ns, after_ns;

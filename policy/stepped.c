@@ -356,6 +356,7 @@ bool lbp_stepped_decided(struct lbp_stepped *s, struct lbp_decision *ret)
         .kind = LBP_DECIDED_STEPS,
         .done = done,
         .reason = d->reason,
+        .detail = d->detail,
         .pass = s->step,
         .before_ns = d->before_ns,
         .after_ns = d->after_ns,

@@ -97,6 +97,7 @@ struct lbp_stepped_action {
 struct lbp_stepped_decision {
     int64_t at_ns; /* INT64_MIN: none yet */
     enum lbp_reason reason;
+    enum lbp_detail detail;
     double before_ns, after_ns; /* projected time of a step */
     double least;               /* gain that was asked for, ratio: the greater of the next two */
     double threshold,

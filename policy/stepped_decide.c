@@ -193,7 +193,7 @@ static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t
 static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns)
 {
     struct lbp_stepped_decision *d = &s->last;
-    double gain, lasts;
+    double gain, lasts, whole;
 
     d->before_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->bound);
     d->after_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
@@ -208,17 +208,23 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     d->cost_ns = move_cost(s);
     lasts = lbp_stepped_horizon(s, d->before_ns, now_ns);
     d->benefit_ns = lbp_profit_benefit_ns(&s->profit, gain, lasts, now_ns);
-    if ((double)now_ns < s->wait_until_ns && !published(s))
+    if ((double)now_ns < s->wait_until_ns && !published(s)) {
+        d->detail = LBP_DETAIL_UNDONE;
         return LBP_REASON_UNSTABLE;
+    }
     if (!lbp_threshold_pass(&s->threshold, gain, noise))
         return gain > 0 && gain >= d->threshold ? LBP_REASON_FILTERED : LBP_REASON_BELOW_THRESHOLD;
     /* who says what a plan must bring has decided what may be at stake, too */
-    if (!published(s) && s->config.params.profit < 0 && !within_means(s, gain, now_ns))
+    if (!published(s) && s->config.params.profit < 0 && !within_means(s, gain, now_ns)) {
+        d->detail = LBP_DETAIL_STAKE;
         return LBP_REASON_UNPROFITABLE;
+    }
+    whole = d->after_ns;
     d->after_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
     d->cost_ns = move_cost(s);
     d->benefit_ns = lbp_profit_benefit_ns(&s->profit, ratio_gain(d), lasts, now_ns);
     d->least = fmin(d->least, ratio_gain(d)); /* a part of the way brings a part */
+    d->detail = d->after_ns > whole ? LBP_DETAIL_PART : LBP_DETAIL_NONE;
     if (!lbp_profit_worth(&s->profit, d->benefit_ns, d->cost_ns))
         return lbp_horizon_unstable(&s->profit.horizon, now_ns) ? LBP_REASON_UNSTABLE
                                                                 : LBP_REASON_UNPROFITABLE;
@@ -390,6 +396,7 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
         ret = back > 0 ? 0 : lbp_adjacent_bounds(&config, &s->profile, s->bound, s->next);
         if (ret < 0)
             return ret;
+        s->last.detail = back > 0 ? LBP_DETAIL_BACK : LBP_DETAIL_NONE;
         reason = back > 0 ? judge_back(s, back, now_ns)
                           : judge(s, published(s) ? 0 : NOISE * error, now_ns);
         s->last.reason = reason;

@@ -39,6 +39,13 @@ static const char *const kind_name[] = {
     [LBP_DECIDED_STEPS] = "steps",
 };
 
+static const char *const detail_name[LBP_DETAILS] = {
+    [LBP_DETAIL_STAKE] = "stake",
+    [LBP_DETAIL_UNDONE] = "undone",
+    [LBP_DETAIL_PART] = "part",
+    [LBP_DETAIL_BACK] = "back",
+};
+
 int lbd_explain_create(int64_t begin_ns, struct lbd_explain **ret)
 {
     struct lbd_explain *e = calloc(1, sizeof(*e));
@@ -185,6 +192,8 @@ json_t *lbd_explain_json(const struct lbd_explain *e, uint64_t seq)
         return NULL;
     if (d->kind != LBP_DECIDED_FINAL) {
         json_object_set_new(o, "reason", json_string(lbd_trace_reason(d->reason)));
+        if (detail_name[d->detail])
+            json_object_set_new(o, "detail", json_string(detail_name[d->detail]));
         put_real(o, "gain", d->gain_ratio);
         put_s(o, "before_s", d->before_ns);
         put_s(o, "after_s", d->after_ns);

@@ -71,16 +71,23 @@ static void print_gain(FILE *out, const json_t *d)
             duration(number(d, "before_s"), before), 100 * number(d, "gain"));
 }
 
+static bool detail_is(const json_t *d, const char *detail)
+{
+    return strcmp(text(d, "detail"), detail) == 0;
+}
+
 static void print_refused_plan(FILE *out, const json_t *d, const char *what)
 {
     const char *reason = text(d, "reason");
     char cost[32], benefit[32], stable[32];
+    bool plain = !detail_is(d, "stake");
 
     if (!(number(d, "gain") > 0)) {
         fprintf(out, "stayed: there are no better shares than these");
         return;
     }
-    fprintf(out, "stayed: with new shares %s would end ", what);
+    fprintf(out, "stayed: with %s shares %s would end ", detail_is(d, "back") ? "earlier" : "new",
+            what);
     print_gain(out, d);
     if (strcmp(reason, "below_threshold") == 0)
         fprintf(out,
@@ -89,11 +96,16 @@ static void print_refused_plan(FILE *out, const json_t *d, const char *what)
                 100 * number(d, "needed"), 100 * number(d, "threshold"), 100 * number(d, "noise"));
     else if (strcmp(reason, "filtered") == 0)
         fprintf(out, ", but %.3g %% may be errors of the speeds", 100 * number(d, "noise"));
+    else if (detail_is(d, "undone"))
+        fputs(", but the last plan was undone, and another one has to wait", out);
+    else if (!plain)
+        fprintf(out, ", but the way there and back may cost %s, more than may be lost on it",
+                duration(2 * number(d, "cost_s"), cost));
     else
         fprintf(out, ", but the moves cost %s and are expected to bring %s%s",
                 duration(number(d, "cost_s"), cost), duration(number(d, "benefit_s"), benefit),
                 strcmp(reason, "unstable") == 0 ? ": a speed has changed too lately" : "");
-    if (number(d, "stable_s") > 0 && strcmp(reason, "unprofitable") == 0)
+    if (plain && number(d, "stable_s") > 0 && strcmp(reason, "unprofitable") == 0)
         fprintf(out, " while speeds stay for some %s", duration(number(d, "stable_s"), stable));
 }
 
@@ -114,7 +126,13 @@ static void print_plan(FILE *out, const json_t *d, const char *what)
     fprintf(out, "moved %lld iterations", whole(d, "iterations"));
     if (moves > 1)
         fprintf(out, " in %lld transfers", moves);
-    fprintf(out, ", shares by speed: %s ends ", what);
+    if (detail_is(d, "back"))
+        fprintf(out, ", back to earlier shares, which were faster: %s ends ", what);
+    else
+        fprintf(out, ", shares by speed%s: %s ends ",
+                detail_is(d, "part") ? ", only a part of the way, as all of it may cost too much"
+                                     : "",
+                what);
     print_gain(out, d);
     fprintf(out, ", more than the %.3g %% asked for; the moves cost %s and bring %s",
             100 * number(d, "needed"), duration(number(d, "cost_s"), cost),

@@ -29,6 +29,12 @@ tests_unit_lbd_test_decisions_SOURCES = tests/unit/lbd/test_decisions.c tests/un
 tests_unit_lbd_test_decisions_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_lbd_test_decisions_LDADD = liblbd.la $(CHECK_LIBS) $(JANSSON_LIBS)
 
+check_PROGRAMS += tests/unit/lbd/test_explain
+tests_unit_lbd_test_explain_SOURCES = tests/unit/lbd/test_explain.c tests/unit/lbd/run.h \
+	lbd/balancer/explain.c lbd/balancer/trace.c lbd/ctl/explain.c lbd/ctl/print.c
+tests_unit_lbd_test_explain_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_lbd_test_explain_LDADD = libwire.la libcommon.la $(CHECK_LIBS) $(JANSSON_LIBS) -lm
+
 check_PROGRAMS += tests/unit/lbd/test_guard
 tests_unit_lbd_test_guard_SOURCES = tests/unit/lbd/test_guard.c tests/unit/lbd/run.h
 tests_unit_lbd_test_guard_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)

@@ -235,6 +235,63 @@ START_TEST(test_profit)
 }
 END_TEST
 
+/*
+ * A gain that lasts is not taken when rows are so long that the way there and back could cost more than may be lost; with shorter ones
+ * a part of the way is gone, or all of it.  What was moved and made it slower is moved back, and the next plan waits: each is said.
+ */
+START_TEST(test_detail)
+{
+    static const struct {
+        int64_t row_bytes;
+        enum lbp_reason reason;
+        enum lbp_detail detail;
+    } table[] = {{1000, LBP_REASON_PROPORTIONAL, LBP_DETAIL_NONE},
+                 {100000, LBP_REASON_PROPORTIONAL, LBP_DETAIL_PART},
+                 {10000000, LBP_REASON_UNPROFITABLE, LBP_DETAIL_STAKE}};
+    int said[LBP_DETAILS] = {0};
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct lbp_stepped_config c = {.kind = LBP_STEPPED,
+                                       .nranks = 2,
+                                       .n = 1000,
+                                       .first_epoch = 1,
+                                       .row_bytes = table[i].row_bytes};
+        struct lbp_decision d;
+        struct lbp_stepped *s;
+
+        lbp_params_init(&c.params);
+        ck_assert_int_eq(lbp_stepped_create(&c, even, 0, &s, NULL), 0);
+        ck_assert(!lbp_stepped_decided(s, &d));
+        ck_assert_int_eq(say(s, did(0, 5, 5, 50 * MS), 100 * MS), 0);
+        ck_assert_int_eq(say(s, did(1, 5, 5, 100 * MS), 100 * MS), 0);
+        ck_assert(lbp_stepped_decided(s, &d));
+        ck_assert_msg(d.reason == table[i].reason && d.detail == table[i].detail,
+                      "rows of %lld: reason %d, detail %d", (long long)table[i].row_bytes, d.reason,
+                      d.detail);
+        said[d.detail]++;
+        /* rank 0's host is slow with more than it had: back, and the same is not tried at once */
+        for (int k = 1; k < 60 && i == 0; k++)
+            for (uint32_t r = 0; r < 2; r++) {
+                struct lbp_stepped_report w = did(r, 5 + 5 * k, 5, 0);
+                int64_t rows;
+
+                w.epoch = s->epoch;
+                w.first = r == 0 ? 0 : s->bound[1];
+                w.last = r == 0 ? s->bound[1] : 1000;
+                rows = w.last - w.first;
+                w.cpu_ns = rows * MS / 10;
+                w.wall_ns = r == 1 ? rows * MS / 5 : (50 + (rows > 500 ? rows - 500 : 0)) * MS;
+                ck_assert_int_eq(say(s, w, (100 + 250 * k) * MS), 0);
+                if (lbp_stepped_decided(s, &d))
+                    said[d.detail]++;
+            }
+        lbp_stepped_destroy(s);
+    }
+    for (int i = 0; i < LBP_DETAILS; i++)
+        ck_assert_msg(said[i] > 0, "detail %d was never said", i);
+}
+END_TEST
+
 /* The block size that a person has set is told, whatever is measured. */
 START_TEST(test_grain)
 {
@@ -364,6 +421,7 @@ int main(void)
     tcase_add_test(t, test_sync);
     tcase_add_test(t, test_lost_plan);
     tcase_add_test(t, test_profit);
+    tcase_add_test(t, test_detail);
     tcase_add_test(t, test_quota);
     tcase_add_test(t, test_grain);
     tcase_add_test(t, test_refuses);
