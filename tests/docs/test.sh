@@ -74,6 +74,11 @@ with lbd/ctl/lbctl.c 's/--restore: put/put/' && planted manual 'option restore i
 with docs/man/policy.conf.5 's/^\.It Cm user , Cm terminal/.It Cm user/' && planted manual 'key terminal is missing' && back
 with docs/man/policy.conf.5 's/^\.It Cm size/.It Cm sizes/' && planted manual 'key sizes is not in the code' && back
 with packaging/policy.conf '/backup_hour/d' && planted manual 'policy.conf: key backup_hour is missing' && back
+with docs/man/lbsim.1 's/^\.BI \\-\\-bandwidth=/.BI \\-\\-bandwith=/;s/^\.BI --bandwidth=/.BI --bandwith=/' && planted manual 'lbsim.1: option bandwidth is missing' && back
+with sim/options.c 's/  --untold  /  --unsaid  /' && planted manual 'help of lbsim: option untold is missing' && back
+with docs/internals/README.md '/^| \[grain\.md\]/d' && planted internals 'grain.md is not in the table' && back
+with docs/internals/README.md 's/`policy\/caps\.c`/caps/' && planted internals 'policy/caps.c is in no line' && back
+with docs/internals/period.md 's/^\*\*Measured\.\*\*/Measured:/' && planted internals 'period.md: does not say' && back
 if command -v groff >/dev/null; then
   with docs/man/slurm-lb.7 '.NOTHING here' && planted man NOTHING && back
 fi
