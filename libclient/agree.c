@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "libclient/apart.h"
 #include "libclient/array.h"
 #include "libclient/carry.h"
 #include "libclient/connect.h"
@@ -200,8 +201,7 @@ static int ask(struct lb_loop *l)
 
     static_assert(sizeof(vote) == sizeof(s->vote), "one place for each vote");
     memcpy(s->vote, vote, sizeof(vote));
-    if (ctx->transport->ops->least_start(ctx->transport, s->vote, LBC_VOTES) < 0)
-        lbc_ctx_fail(ctx);
+    lbc_apart_vote(ctx, s->vote);
     if (lbc_wait_for(l, NULL) < 0 || lbc_leave_is_split(l))
         return -EIO;
     s->interval = s->vote[LBC_VOTE_INTERVAL];

@@ -14,7 +14,9 @@ static void leave_ctx(struct lb_loop *l)
     struct lb_ctx *ctx = l->ctx;
 
     lbc_exchange_drop(ctx, l);
-    if (l->started)
+    if (!l->started && !l->step && ctx->balanced)
+        lbc_report_open(l); /* the balancer shall hear of it, when others run it */
+    if (l->started || (!l->step && ctx->balanced))
         lbc_report_close(l);
     lbc_ctx_check_link(ctx);
     for (struct lb_loop **p = &ctx->loop; *p; p = &(*p)->next) {

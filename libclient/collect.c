@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "common/clock.h"
+#include "libclient/apart.h"
 #include "libclient/exchange.h"
 #include "libclient/loop.h"
 #include "libclient/outgoing.h"
@@ -18,11 +19,13 @@ static size_t find_array(const struct lb_loop *l, const void *base)
 }
 
 /* One turn of waiting; false when the transport has failed. */
-static bool turn(struct lb_ctx *ctx, int64_t since_ns)
+static bool turn(struct lb_loop *l, int64_t since_ns)
 {
     int64_t now_ns = lbx_clock_mono_ns();
+    struct lb_ctx *ctx = l->ctx;
 
     lbc_exchange_poll(ctx, now_ns);
+    lbc_apart_wait_collect(l, now_ns - since_ns);
     if (ctx->failed)
         return false;
     lbc_ctx_pause(ctx, now_ns - since_ns);
@@ -36,7 +39,7 @@ static int receive_all(struct lb_loop *l, int64_t since_ns)
     l->collected = 0;
     l->collecting = true;
     while (works && l->collected + 1 < (uint32_t)l->ctx->size)
-        works = turn(l->ctx, since_ns);
+        works = turn(l, since_ns);
     l->collecting = false;
     return works ? 0 : -EIO;
 }
@@ -54,11 +57,11 @@ static int send_all(struct lb_loop *l, size_t array, int root, int64_t since_ns)
             which += (size_t)n;
         if (n == 0) /* nothing is owned: the empty last one is sent */
             break;
-        if (n == -ENOMEM && !turn(l->ctx, since_ns))
+        if (n == -ENOMEM && !turn(l, since_ns))
             return -EIO;
     } while (which < l->owned.n);
     while (lbc_outgoing_active(l))
-        if (!turn(l->ctx, since_ns))
+        if (!turn(l, since_ns))
             return -EIO;
     return 0;
 }
@@ -80,5 +83,6 @@ int lb_loop_collect(lb_loop *l, void *base, int root)
     if (!l->ctx->transport || l->ctx->failed)
         return -EIO;
     l->collects++;
+    l->ctx->collects++;
     return l->ctx->rank == root ? receive_all(l, since_ns) : send_all(l, array, root, since_ns);
 }

@@ -43,6 +43,7 @@ struct lb_ctx *lbc_ctx_create(int rank, int size, struct lbc_transport *transpor
     ctx->transport = transport;
     ctx->balanced = balanced;
     ctx->patience_ns = PATIENCE_NS;
+    ctx->gone_votes = ctx->gone_collects = UINT32_MAX;
     ctx->launch = (struct lbc_launch)LBC_LAUNCH_NONE;
     if (link)
         ctx->link = *link;
@@ -132,6 +133,11 @@ int lb_size(const lb_ctx *ctx)
 int lb_balanced(const lb_ctx *ctx)
 {
     return ctx && ctx->balanced && lbc_link_is_open(&ctx->link);
+}
+
+int lb_error(const lb_ctx *ctx)
+{
+    return ctx && ctx->failed ? -EIO : 0;
 }
 
 const char *lb_version(void)

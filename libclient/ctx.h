@@ -43,6 +43,18 @@ struct lb_ctx {
     struct lbc_launch launch; /* of rank 0 */
     double *weight;           /* [size], owned; NULL: all ranks are alike */
 
+    /* Where this rank is, and where others are that it may wait for, see apart.h. */
+    uint32_t votes, voted; /* reductions entered so far, and those of them that are over */
+    uint32_t
+        collects; /* collections entered so far; of all three the same number is the same one on all ranks */
+    uint32_t gone_votes,
+        gone_collects; /* another one takes no part after these; UINT32_MAX: it may */
+    uint32_t asked_vote, asked_collect; /* others were asked about */
+    bool given_up;                      /* by another one, with all its loops */
+    bool apart;                         /* this rank has closed what others go on with, */
+    int64_t settle_ns;           /* and waits until then for them to know; 0: has not told them */
+    int64_t vote[LBC_LEAST_MAX]; /* while the ranks take the least */
+
     uint32_t nloops;      /* opened so far: the next one's number */
     struct lb_loop *loop; /* those open, the newest first */
     struct lbc_array *array;

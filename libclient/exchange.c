@@ -3,6 +3,7 @@
 #include "libclient/exchange.h"
 
 #include "common/clock.h"
+#include "libclient/apart.h"
 #include "libclient/incoming.h"
 #include "libclient/outgoing.h"
 #include "libclient/report.h"
@@ -123,6 +124,9 @@ static void handle(struct lb_ctx *ctx, const struct lbw_rank_msg *msg, int64_t n
         ctx->expected += ctx->expected < EXPECTED_MAX;
         ctx->expect_until_ns = now_ns + EXPECT_NS;
         break;
+    case LBW_CLOSED:
+        lbc_apart_told(ctx, msg->u.closed.loop, msg->u.closed.passes);
+        break;
     case LBW_START:
     case LBW_BEAT:
         break;
@@ -155,6 +159,7 @@ void lbc_exchange_look(struct lb_ctx *ctx, int64_t now_ns)
     if (ctx->transport && !ctx->failed &&
         (lbc_incoming_poll(ctx, now_ns) < 0 || lbc_outgoing_poll(ctx) < 0))
         lbc_ctx_fail(ctx);
+    lbc_apart_settle(ctx, now_ns);
     if (ctx->failed)
         lbc_exchange_drop(ctx, NULL);
 }

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "libclient/apart.h"
 #include "libclient/array.h"
 #include "libclient/exchange.h"
+#include "libclient/outgoing.h"
 #include "libclient/wait.h"
 
 #define SUMMARY_VALUES 7
@@ -68,6 +70,30 @@ out:
     free(all);
 }
 
+/* Are all ranks at the end of the context?  What was asked of others is taken before that.  Who is late is not waited for, but
+ * where there is more to be done together. */
+static bool end_together(struct lb_ctx *ctx)
+{
+    int64_t since_ns = lbx_clock_mono_ns(), waited_ns = 0;
+    bool bounded = !ctx->report && !ctx->own_balancer, entered = false;
+    int rc = 0;
+
+    while (!ctx->failed && rc == 0 && !(bounded && waited_ns > ctx->patience_ns)) {
+        if (!entered && !lbc_outgoing_tells(ctx)) {
+            lbc_apart_enter_end(ctx);
+            entered = true;
+        }
+        if (entered && !ctx->failed)
+            rc = lbc_apart_test_end(ctx);
+        if (rc != 0 || ctx->failed)
+            break;
+        lbc_ctx_pause(ctx, waited_ns);
+        waited_ns = lbx_clock_mono_ns() - since_ns;
+        lbc_exchange_poll(ctx, since_ns + waited_ns);
+    }
+    return rc == 1;
+}
+
 void lb_finalize(lb_ctx *ctx)
 {
     bool usable;
@@ -80,6 +106,8 @@ void lb_finalize(lb_ctx *ctx)
     while (ctx->loop)
         lb_loop_close(ctx->loop);
     ctx->told_lost = true; /* from here on it may go */
+    if (usable && ctx->size > 1 && !end_together(ctx))
+        ctx->failed = true;
     usable = usable && !ctx->failed;
     if (ctx->rank != 0 || !ctx->report)
         lbc_link_leave(&ctx->link);

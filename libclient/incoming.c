@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "libclient/apart.h"
 #include "libclient/outgoing.h"
 #include "libclient/packed.h"
 #include "libclient/report.h"
@@ -29,7 +30,7 @@ static bool is_header(const struct lbc_header *h, size_t bytes)
     return bytes >= lbc_transfer_bytes(0) && h->magic == LBC_TRANSFER_MAGIC &&
            h->nspans <= LBC_TRANSFER_SPANS && bytes == lbc_transfer_bytes(h->nspans) &&
            (h->kind == LBC_TRANSFER_MOVE || h->kind == LBC_TRANSFER_COLLECT ||
-            (h->kind == LBC_TRANSFER_CLOSED && h->nspans == 0));
+            ((h->kind == LBC_TRANSFER_CLOSED || h->kind == LBC_TRANSFER_ASK) && h->nspans == 0));
 }
 
 /* Do the spans lie in the loop, and belong to nobody here? */
@@ -173,6 +174,10 @@ static int go_on(struct lb_ctx *ctx, struct lbc_in *in)
     int rc = 0;
 
     if (!in->receiving && !in->received) {
+        if (lbc_apart_take(ctx, &in->header)) {
+            ctx->transport->ops->recv_drop(ctx->transport, in->recv);
+            return 1;
+        }
         if (!is_due(in, l))
             return 0;
         rc = begin_receiving(ctx, in, l);

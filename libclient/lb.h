@@ -27,7 +27,7 @@
  * or when the balancer is lost; a few by rank 0 at the end under the policy's key `report`; and one by
  * a rank whose rows were lost because MPI or a connection failed; one by ranks 0 and 1 each when another
  * rank's step of a stepped or pipelined loop does not come for 30 s; and one by the rank that has closed
- * such a loop while others go on with it, or by those that wait for it.  Without a balancer loops run with a fixed
+ * a loop while others go on with it, or by those that wait for it.  Without a balancer loops run with a fixed
  * distribution and nobody waits for anybody.
  */
 #ifndef LB_H
@@ -82,7 +82,14 @@ void lb_finalize(lb_ctx *ctx);
 int lb_rank(const lb_ctx *ctx);     /* 0 to lb_size - 1 */
 int lb_size(const lb_ctx *ctx);     /* >= 1 */
 int lb_balanced(const lb_ctx *ctx); /* 1 while a balancer is there, else 0 */
-const char *lb_version(void);       /* "0.1.0", static */
+
+/*
+ * 0, or for good -EIO: rows cannot be brought any more, as MPI or a connection failed, or not all ranks have made the same
+ * calls (one has closed a loop that others go on with).  Iterations of the passes since the last call may be missing then.
+ */
+int lb_error(const lb_ctx *ctx);
+
+const char *lb_version(void); /* "0.1.0", static */
 
 /*
  * Declare a loop of n >= 0 independent iterations (0 to n - 1) over all ranks.  Collective.
@@ -168,7 +175,7 @@ int lb_loop_owned(const lb_loop *l, int which, int64_t *first, int64_t *last);
  * base[in]  as given to lb_loop_array
  *
  * Returns 0, -EINVAL (no such array or root), -EBUSY (within a pass), -EIO: the rows cannot be
- * moved, as MPI or a connection failed.
+ * moved, as MPI or a connection failed, or a rank has closed the loop.
  */
 int lb_loop_collect(lb_loop *l, void *base, int root);
 
@@ -280,6 +287,8 @@ int lb_loop_owner(const lb_loop *l, int64_t i);
  * iterations that were not handed out are dropped, and the other ranks are waited for.  A stepped or
  * pipelined loop is closed by all ranks together, after equally many steps: when some go on with it,
  * their next lb_loop_exchange says -EIO, after a second at most of waiting for one that has closed.
+ * A free-running loop that is balanced is closed after equally many passes: when some begin another,
+ * it ends for them with the iterations that they have, and lb_error says -EIO on all ranks.
  */
 void lb_loop_close(lb_loop *l);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "common/clock.h"
+#include "libclient/apart.h"
 #include "libclient/exchange.h"
 #include "libclient/incoming.h"
 #include "libclient/outgoing.h"
@@ -34,10 +35,11 @@ static void tell(struct lb_loop *l, bool given_up)
     for (; s->told_ranks < l->ctx->size; s->told_ranks++) {
         struct lbc_header h = {.kind = LBC_TRANSFER_CLOSED,
                                .epoch = (uint64_t)s->exchanges,
-                               .closed_passes = l->total.passes,
-                               .last = given_up};
+                               .closed_passes = l->total.passes};
         struct lbx_span theirs = lbc_layout_of(y, s->told_ranks);
 
+        if (given_up)
+            lbc_apart_give_up(&h, l->ctx);
         if (s->told_ranks != l->ctx->rank &&
             (given_up || needs(l, theirs, mine) || needs(l, mine, theirs)) &&
             lbc_outgoing_start(l, s->told_ranks, &h, 0, 0) < 0)
@@ -55,8 +57,7 @@ static void vote(struct lb_loop *l)
     v[LBC_VOTE_LOOP] = l->number;
     v[LBC_VOTE_MINUS_LOOP] = -(int64_t)l->number;
     v[LBC_VOTE_LEAVER] = ctx->rank;
-    if (ctx->transport->ops->least_start(ctx->transport, v, LBC_VOTES) < 0)
-        lbc_ctx_fail(ctx);
+    lbc_apart_vote(ctx, v);
 }
 
 bool lbc_leave_is_split(struct lb_loop *l)
@@ -101,6 +102,8 @@ bool lbc_leave_is_vain(struct lb_loop *l, bool votes)
 {
     struct lbc_step *s = l->step;
 
+    if (lbc_apart_is_given_up(l))
+        return true;
     if (l->given_up && votes)
         l->ctx->failed = true;
     else if (!votes && (l->state == LBC_IDLE ? s->exchanges >= l->gone_exchanges
@@ -115,7 +118,6 @@ int lbc_leave_prepare(struct lb_loop *l, int64_t halo, int64_t elements)
 
     if (rc < 0)
         return rc;
-    l->gone_exchanges = l->gone_passes = INT64_MAX;
     l->vain = lbc_leave_is_vain;
     return 0;
 }
@@ -152,9 +154,10 @@ void lbc_leave(struct lb_loop *l)
 
     if (!t || ctx->failed || ctx->size == 1 || !t->ops->usable(t))
         return;
+    l->leaving = true;
     vote(l);
     while (!ctx->failed && rc == 0) {
-        rc = t->ops->least_test(t);
+        rc = lbc_apart_voted(ctx);
         waited_ns = lbx_clock_mono_ns() - since_ns;
         if (rc == 0 && waited_ns > ctx->patience_ns / TELL_PART)
             tell(l, false);

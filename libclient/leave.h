@@ -12,17 +12,6 @@
 
 #include "libclient/step.h"
 
-enum lbc_vote {
-    LBC_VOTE_NEXT, /* 1: has the next layout; its hash, and that negated */
-    LBC_VOTE_HASH,
-    LBC_VOTE_MINUS_HASH,
-    LBC_VOTE_INTERVAL, /* INT64_MAX: closes the loop */
-    LBC_VOTE_LINK,     /* 1: has the balancer */
-    LBC_VOTE_LOOP,     /* which loop, and that negated */
-    LBC_VOTE_MINUS_LOOP,
-    LBC_VOTE_LEAVER, /* the rank, when it closes the loop; INT64_MAX: it does not */
-};
-
 /* Make the loop a stepped one, see lbc_step_create, that can be left so. */
 int lbc_leave_prepare(struct lb_loop *l, int64_t halo, int64_t elements);
 

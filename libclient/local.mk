@@ -27,6 +27,7 @@ noinst_LTLIBRARIES += libclient.la
 libclient_la_SOURCES = \
 	libclient/lb.h \
 	libclient/agree.c \
+	libclient/apart.c libclient/apart.h \
 	libclient/array.c libclient/array.h \
 	libclient/carry.c libclient/carry.h \
 	libclient/close.c \

@@ -91,6 +91,7 @@ lb_loop *lb_loop_open(lb_ctx *ctx, const char *name, int64_t n)
     if (name)
         strncpy(l->name, name, sizeof(l->name) - 1);
     l->pass = l->final_pass = -1;
+    l->gone_exchanges = l->gone_passes = INT64_MAX;
     l->chunk_ns = CHUNK_NS;
     l->period_ns = PERIOD_NS;
     lbx_spanset_init(&l->owned);

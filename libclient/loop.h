@@ -61,8 +61,10 @@ struct lb_loop {
     bool told_waiting; /* that it has waited for another rank for very long; once a loop */
     void (*told)(struct lb_loop *l, const struct lbw_layout *m); /* what it does with a layout */
     bool (*vain)(struct lb_loop *l, bool votes); /* lbc_leave_is_vain; NULL: is not asked */
-    int64_t gone_exchanges, gone_passes; /* the fewest after which another rank has closed it */
-    bool given_up; /* by another rank, which waited for one that has closed it */
+    int64_t gone_exchanges,
+        gone_passes; /* the fewest after which another rank has closed it; of any loop */
+    bool leaving;    /* this rank is in lb_loop_close */
+    bool given_up;   /* by another rank, which waited for one that has closed it */
 
     enum lbc_state state;
     bool started;          /* lb_loop_next was called */

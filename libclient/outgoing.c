@@ -14,7 +14,7 @@
 /* A transfer whose source we are. */
 struct lbc_out {
     struct lbc_out *next;
-    struct lb_loop *loop;
+    struct lb_loop *loop;  /* NULL: of none */
     struct lbc_send *send; /* owned by the transport */
     bool move;             /* else a collection's */
     struct lbw_done done;
@@ -70,6 +70,33 @@ int lbc_outgoing_start(struct lb_loop *l, int dest, struct lbc_header *h, size_t
     out->next = ctx->out;
     ctx->out = out;
     return 0;
+}
+
+int lbc_outgoing_tell(struct lb_ctx *ctx, int dest, struct lbc_header *h)
+{
+    struct lbc_out *out = calloc(1, sizeof(*out));
+    int rc = -ENOMEM;
+
+    h->magic = LBC_TRANSFER_MAGIC;
+    if (out)
+        rc = ctx->transport->ops->send(ctx->transport, dest, h, lbc_transfer_bytes(0), NULL, 0,
+                                       &out->send);
+    if (rc < 0) {
+        free(out);
+        return rc;
+    }
+    out->next = ctx->out;
+    ctx->out = out;
+    return 0;
+}
+
+bool lbc_outgoing_tells(const struct lb_ctx *ctx)
+{
+    const struct lbc_out *out = ctx->out;
+
+    while (out && out->loop)
+        out = out->next;
+    return out != NULL;
 }
 
 /* The rows are with their new owner. */

@@ -18,6 +18,13 @@
 int lbc_outgoing_start(struct lb_loop *l, int dest, struct lbc_header *h, size_t array,
                        size_t narrays) __attribute__((warn_unused_result));
 
+/* Tell rank dest something that is not for a loop here: h[in,out]  kind, loop and what else it says; no spans.  As above. */
+int lbc_outgoing_tell(struct lb_ctx *ctx, int dest, struct lbc_header *h)
+    __attribute__((warn_unused_result));
+
+/* Was anything told that was not taken yet? */
+bool lbc_outgoing_tells(const struct lb_ctx *ctx);
+
 /*
  * Start to send the rows of one array for owned spans [which, ...) to the root of a collection, as
  * many as go into one transfer.  Returns the number of spans sent, or a negative errno.

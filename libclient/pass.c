@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "libclient/apart.h"
 #include "libclient/exchange.h"
 #include "libclient/flow.h"
 #include "libclient/incoming.h"
@@ -163,12 +164,11 @@ static void try_barrier(struct lb_loop *l)
 
     if (l->state == LBC_RUNNING && last_word && !lbc_outgoing_active(l) &&
         !lbc_incoming_expected(l)) {
-        rc = ctx->transport->ops->barrier_start(ctx->transport);
-        if (rc == 0)
-            l->state = LBC_WAITING;
+        lbc_apart_enter(l);
+        l->state = LBC_WAITING;
     }
-    if (rc == 0 && l->state == LBC_WAITING && !l->barrier_complete) {
-        rc = ctx->transport->ops->barrier_test(ctx->transport);
+    if (!ctx->failed && l->state == LBC_WAITING && !l->barrier_complete) {
+        rc = lbc_apart_test(l);
         l->barrier_complete = rc == 1;
     }
     if (rc < 0)
@@ -185,6 +185,7 @@ static bool wait_for_more(struct lb_loop *l)
         lbc_report_if_due(l, now_ns);
         if (!ctx->failed)
             try_barrier(l);
+        lbc_apart_wait_pass(l, now_ns - since_ns);
         if (ctx->failed || (l->barrier_complete && !lbc_incoming_expected(l)))
             break;
         lbc_ctx_pause(ctx, now_ns - since_ns);

@@ -15,11 +15,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libclient/apart.h"
 #include "libclient/layout.h"
 #include "libclient/loop.h"
 #include "libclient/quota.h"
 
-#define LBC_VOTES 8      /* LBC_LEAST_MAX at most */
 #define LBC_STEP_PARTS 8 /* of a block that are timed apart, at most */
 
 /* CPU time of messages. */
@@ -32,7 +32,7 @@ struct lbc_step {
     struct lbc_layout *next;   /* told, and to be agreed on; NULL: none */
     bool asking;               /* the ranks still take the least of their epochs; the same on all */
     int64_t exchanges, agree_at, interval;
-    int64_t vote[LBC_VOTES]; /* while the ranks take the least, see leave.h */
+    int64_t vote[LBC_VOTES]; /* while the ranks take the least, see apart.h */
     int told_ranks;          /* ranks up to here were told that this one has */
     int64_t part, nparts;    /* of the block: the next to hand out */
 

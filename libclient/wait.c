@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "libclient/apart.h"
 #include "libclient/exchange.h"
 
 #define SPIN_NS \
@@ -60,7 +61,7 @@ int lbc_wait_for(struct lb_loop *l, struct lbc_exchange *e)
     struct lbc_transport *t = ctx->transport;
 
     while (!ctx->failed) {
-        int rc = e ? t->ops->exchange_test(t, e) : t->ops->least_test(t);
+        int rc = e ? t->ops->exchange_test(t, e) : lbc_apart_voted(ctx);
 
         if (rc == 1)
             return 0;

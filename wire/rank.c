@@ -303,6 +303,7 @@ static size_t count_fields(const struct lbw_rank_msg *msg)
     case LBW_LAYOUT:
         return LAYOUT_FIELDS + (size_t)msg->u.layout.nranks;
     case LBW_ANSWER:
+    case LBW_CLOSED:
         return 2;
     case LBW_SUMMARY:
         return 1;
@@ -379,6 +380,10 @@ int lbw_rank_encode(const struct lbw_rank_msg *msg, struct lbx_buf *out)
         lbw_write_u64(&w, msg->u.answer.loop);
         lbw_write_i64(&w, msg->u.answer.to);
         break;
+    case LBW_CLOSED:
+        lbw_write_u64(&w, msg->u.closed.loop);
+        lbw_write_i64(&w, msg->u.closed.passes);
+        break;
     case LBW_SUMMARY:
         lbw_write_str(&w, msg->u.summary.text);
         break;
@@ -436,6 +441,10 @@ int lbw_rank_decode(const uint8_t *body, size_t n, struct lbw_rank_msg *ret_msg)
     case LBW_ANSWER:
         ret_msg->u.answer.loop = (uint32_t)lbw_read_u64(&r, UINT32_MAX);
         ret_msg->u.answer.to = lbw_read_i64(&r, 0, INT64_MAX);
+        break;
+    case LBW_CLOSED:
+        ret_msg->u.closed.loop = (uint32_t)lbw_read_u64(&r, UINT32_MAX);
+        ret_msg->u.closed.passes = lbw_read_i64(&r, 0, INT64_MAX);
         break;
     case LBW_SUMMARY:
         lbw_read_str(&r, ret_msg->u.summary.text, sizeof(ret_msg->u.summary.text));

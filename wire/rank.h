@@ -52,6 +52,7 @@ enum lbw_rank_type {
     LBW_LAYOUT, /* new blocks of a stepped loop, for all ranks at the step that they agree on */
     LBW_ANSWER, /* what was to be said to a report that waits, or a STEP under sync=yes, was said */
     LBW_EXPECT, /* rows will come by a MOVE that another rank was told: look for them.  Without it they are found later */
+    LBW_CLOSED, /* to all: a rank has closed a free-running loop that others go on with, so none of them comes to its end */
     LBW_SUMMARY = 48, /* answer to LBW_ASK, when all others have left */
 };
 
@@ -199,6 +200,11 @@ struct lbw_answer {
     int64_t to; /* now_ns of the REPORT, step of the STEP */
 };
 
+struct lbw_closed {
+    uint32_t loop;
+    int64_t passes; /* after which it was closed; others have begun one more */
+};
+
 struct lbw_summary {
     char text[LBW_SUMMARY_MAX + 1]; /* lines for the user */
 };
@@ -217,6 +223,7 @@ struct lbw_rank_msg {
         struct lbw_step step;
         struct lbw_layout layout;
         struct lbw_answer answer;
+        struct lbw_closed closed;
         struct lbw_summary summary;
     } u;
 };

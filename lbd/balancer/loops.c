@@ -106,6 +106,8 @@ static struct lbd_loop *add_loop(struct lbd_loops *l, const struct lbw_open *ope
     }
     p->id = open->loop;
     p->n = open->n;
+    p->closed_passes = INT64_MAX;
+    p->most_pass = -1;
     memcpy(p->name, open->name, sizeof(p->name));
     p->next = l->first;
     l->first = p;
@@ -232,6 +234,18 @@ static int begin_balance(struct lbd_loops *l, struct lbd_loop *p, uint32_t rank,
     return lbp_balance_create(&config, now_ns, &p->balance, err);
 }
 
+/* A rank has closed the loop, and another has begun a pass that will never end: all are told. */
+static void tell_closed(struct lbd_loops *l, struct lbd_loop *p)
+{
+    struct lbw_rank_msg msg = {.type = LBW_CLOSED, .u.closed = {p->id, p->closed_passes}};
+
+    if (p->told_closed || p->most_pass < p->closed_passes)
+        return;
+    p->told_closed = true;
+    for (uint32_t r = 0; r < l->config.nranks; r++)
+        l->config.send(l->config.arg, r, &msg);
+}
+
 /* The wire's lists have the shape of the policy's; only the types differ. */
 static int take_report(struct lbd_loops *l, uint32_t rank, const struct lbw_report *m,
                        int64_t now_ns, struct lbx_error *err)
@@ -280,6 +294,9 @@ static int take_report(struct lbd_loops *l, uint32_t rank, const struct lbw_repo
     if (rc < 0)
         return lbx_error_set(err, rc == -EINVAL ? -EPROTO : rc,
                              "loop \"%s\": rank %" PRIu32 " reports what cannot be", p->name, rank);
+    if (m->pass > p->most_pass)
+        p->most_pass = m->pass;
+    tell_closed(l, p);
     lbd_sums_report(l, p, rank, m);
     explain(l, p, now_ns);
     carry_out(l, p, now_ns);
@@ -316,6 +333,9 @@ static int take_close(struct lbd_loops *l, uint32_t rank, const struct lbw_close
         return lbx_error_set(err, -EPROTO, "rank %" PRIu32 " closes a loop that is not open", rank);
     p->opened[rank] = false;
     p->nopened--;
+    if (p->open[rank].kind == LBW_DOALL && m->passes < p->closed_passes)
+        p->closed_passes = m->passes;
+    tell_closed(l, p);
     lbd_sums_close(l, p, rank, m);
     if (++p->nclosed == l->config.nranks)
         remove_loop(l, p);

@@ -51,6 +51,11 @@ module slurm_lb
       type(c_ptr), value, intent(in) :: ctx
       integer(c_int) :: lb_balanced
     end function
+    pure function lb_error(ctx) bind(c, name="lb_error")
+      import :: c_ptr, c_int
+      type(c_ptr), value, intent(in) :: ctx
+      integer(c_int) :: lb_error
+    end function
     function lb_loop_open_c(ctx, name, n) bind(c, name="lb_loop_open")
       import :: c_ptr, c_char, c_int64_t
       type(c_ptr), value :: ctx

@@ -341,7 +341,7 @@ static void mpi_destroy(struct lbc_transport *t)
 
     if (!m)
         return;
-    if (mpi_usable(t))
+    if (mpi_usable(t) && m->least == MPI_REQUEST_NULL)
         MPI_Comm_free(&m->comm);
     mpi_recv_drop(t, m->spare);
     if (m->least == MPI_REQUEST_NULL) /* else MPI may still write there, until the process ends */

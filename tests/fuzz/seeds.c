@@ -111,6 +111,7 @@ int main(int argc, char **argv)
         {"stop", {.type = LBW_STOP}},
         {"ask", {.type = LBW_ASK}},
         {"answer", {LBW_ANSWER, {.answer = {0, 123456789}}}},
+        {"closed", {LBW_CLOSED, {.closed = {0, 3}}}},
         {"summary", {LBW_SUMMARY, {.summary = {"lb: policy auto\nlb: moved 3 iterations\n"}}}},
     };
     static struct lbw_rank_msg msg = {.type = LBW_REPORT};

@@ -96,10 +96,10 @@ done
 LB_POLICY=off run_doacross 3 30 6 1 9 0 -1 1 leave
 say "pipelined static, a rank closes the loop within a step" $?
 
-# left KIND: rank 1 of 3 closes the loop early
+# left KIND [SAYS]: rank 1 of 3 closes the loop early
 left() {
     timeout 120 mpirun -np 3 "$top_builddir/tests/mpi/leave" "$1" 60 20 100000 >"$dir/out" 2>"$dir/err" &&
-        grep -qx "leave $1 np=3 told=2 wrong=0" "$dir/out" && grep -q '^lb: .* closed loop "leave" after 20 calls' "$dir/err"
+        grep -qx "leave $1 np=3 told=2 wrong=0" "$dir/out" && grep -q "^lb: .* closed loop \"leave\" ${2:-after 20 calls}" "$dir/err"
 }
 for kind in $(some stepped pipelined); do
     LB_POLICY=off left $kind
@@ -154,6 +154,8 @@ if [ -x "$balancer" ]; then
         left $kind
         say "$kind balanced, a rank closes the loop before the others" $?
     done
+    left free "too early"
+    say "free-running balanced, a rank closes the loop between two passes" $?
     LB_TEST_BLOCK=4 LB_TEST_DELAY=10000 run_doacross 3 30 30 1 19 && grep -q "least_block=4 most_block=4" "$dir/out"
     say "a block size that is given, and messages that cost more" $?
     LB_POLICY=auto run 4 500 2 50 0 4 split && [ "$(grep -c "np=2 .*balanced=1" "$dir/out")" = 2 ]

@@ -52,7 +52,8 @@ static void *run_member(void *arg)
     c->run(ctx, m->rank, c->data);
     __atomic_fetch_add(&m->crew->asked, ctx->asked, __ATOMIC_RELAXED);
     __atomic_fetch_add(&m->crew->answered, ctx->answered, __ATOMIC_RELAXED);
-    pthread_barrier_wait(&m->crew->together); /* what is in flight now would be lost */
+    if (!c->apart)
+        pthread_barrier_wait(&m->crew->together); /* what is in flight now would be lost */
     lb_finalize(ctx);
     return NULL;
 }

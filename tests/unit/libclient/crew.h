@@ -16,6 +16,7 @@ struct crew_config {
     int fail_sends;              /* see world_fail_sends */
     int64_t sync_ns;             /* the synchronous mode, see struct lb_ctx; 0: no */
     struct mind_config mind;     /* where balanced; its size and seed are the crew's */
+    bool apart; /* the ranks do not wait for each other after run: what is in flight may be lost */
     /* What each rank does between lb_init and lb_finalize; the ranks wait for each other after it. */
     void (*run)(lb_ctx *ctx, int rank, void *data);
     void *data;

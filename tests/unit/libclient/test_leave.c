@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stepped and pipelined loops that one rank closes before the others: all learn of it, and nobody waits for ever. */
+/* Loops that one rank closes before the others: all learn of it, and nobody waits for ever. */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -169,6 +169,123 @@ START_TEST(test_late_is_not_early)
 }
 END_TEST
 
+enum sequel { SEQUEL_END, SEQUEL_FREE, SEQUEL_STEPPED, SEQUELS };
+
+/* A free-running loop, or the collection of one's rows. */
+struct free_run {
+    int size, leaver;
+    bool
+        collects; /* the others collect what it has, where it closes; else they make another pass */
+    bool stepped; /* what is collected is a stepped loop's */
+    enum sequel sequel;
+    int64_t delay_ns; /* of the one that closes */
+    int runs[3][ROWS];
+    int errors[WORLD_RANKS_MAX], collected; /* errors: of lb_error, before the end */
+};
+
+static void run_pass(struct free_run *s, lb_loop *l, int pass)
+{
+    int64_t first, last;
+
+    while (lb_loop_next(l, &first, &last))
+        for (int64_t i = first; i < last; i++)
+            __atomic_fetch_add(&s->runs[pass][i], 1, __ATOMIC_RELAXED);
+}
+
+static void run_sequel(enum sequel sequel, lb_ctx *ctx)
+{
+    lb_loop *l;
+    int64_t first, last;
+
+    if (sequel == SEQUEL_END)
+        return;
+    l = lb_loop_open(ctx, "sequel", ROWS);
+    if (sequel == SEQUEL_STEPPED && (lb_loop_stepped(l, 1) || lb_loop_exchange(l) > 0))
+        abort();
+    while (lb_loop_next(l, &first, &last))
+        ;
+    lb_loop_close(l);
+}
+
+static void run_free(lb_ctx *ctx, int rank, void *data)
+{
+    struct free_run *s = data;
+    uint64_t row[ROWS] = {0};
+    lb_loop *l = lb_loop_open(ctx, "free", ROWS);
+
+    ctx->patience_ns = 30 * TELL_NS;
+    if (lb_loop_array(l, row, sizeof(row[0])) || (s->stepped && lb_loop_stepped(l, 0)))
+        abort();
+    for (int pass = 0; pass < 2; pass++)
+        run_pass(s, l, pass);
+    if (rank == s->leaver) {
+        lbx_clock_sleep_ns(s->delay_ns);
+    } else if (s->collects) {
+        int rc = lb_loop_collect(l, row, (s->leaver + 1) % s->size);
+
+        /* who only sends may be through before the root knows */
+        if (rc != -EIO && (rc != 0 || rank == (s->leaver + 1) % s->size))
+            __atomic_fetch_add(&s->collected, 1, __ATOMIC_RELAXED);
+    } else {
+        run_pass(s, l, 2);
+    }
+    lb_loop_close(l);
+    run_sequel(s->sequel, ctx);
+    s->errors[rank] = lb_error(ctx);
+}
+
+/* Whatever the one that closes does then: the passes before are whole, and all hear of it. */
+static void expect_free(struct free_run s, bool balanced)
+{
+    struct crew_config crew = {.size = s.size,
+                               .seed = (uint64_t)(s.size * 100 + s.leaver),
+                               .balanced = balanced,
+                               .apart = true,
+                               .mind = {.loops_max = 2, .n = ROWS},
+                               .run = run_free,
+                               .data = &s};
+
+    (void)crew_run(&crew);
+    ck_assert_int_eq(s.collected, 0);
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < ROWS; i++)
+            ck_assert_int_eq(s.runs[pass][i], 1);
+    for (int r = 0; r < s.size; r++) {
+        bool through = s.collects && r != (s.leaver + 1) % s.size;
+
+        /* at the end it is too late to ask, and who has only sent rows is there before the others */
+        if (s.sequel != SEQUEL_END || (r != s.leaver && !through))
+            ck_assert_msg(s.errors[r] == -EIO, "rank %d of %d, %d closes early, then %d: no error",
+                          r, s.size, s.leaver, (int)s.sequel);
+    }
+}
+
+START_TEST(test_free)
+{
+    for (int size = 2; size <= 5; size++)
+        for (int leaver = 0; leaver < size; leaver++)
+            expect_free((struct free_run){.size = size,
+                                          .leaver = leaver,
+                                          .sequel = (enum sequel)_i,
+                                          .delay_ns = leaver % 2 ? 2 * TELL_NS : 0},
+                        true);
+}
+END_TEST
+
+START_TEST(test_collect)
+{
+    for (int size = 2; size <= 4; size++)
+        for (int leaver = 0; leaver < size; leaver++)
+            expect_free((struct free_run){.size = size,
+                                          .leaver = leaver,
+                                          .collects = true,
+                                          .stepped = _i & 2,
+                                          .sequel = leaver % 2 ? SEQUEL_STEPPED : SEQUEL_END,
+                                          .delay_ns = leaver % 2 ? 2 * TELL_NS : 0},
+                        _i & 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("leave");
@@ -180,6 +297,8 @@ int main(void)
     tcase_add_loop_test(tc, test_stepped, 0, brief_cases(2));
     tcase_add_loop_test(tc, test_pipelined, 0, brief_cases(2));
     tcase_add_test(tc, test_without_halo);
+    tcase_add_loop_test(tc, test_free, 0, SEQUELS);
+    tcase_add_loop_test(tc, test_collect, 0, 4);
     tcase_add_loop_test(tc, test_late_is_not_early, 0, brief_cases(2));
     suite_add_tcase(suite, tc);
     runner = srunner_create(suite);

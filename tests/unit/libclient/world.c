@@ -268,6 +268,8 @@ static void world_recv_drop(struct lbc_transport *t, struct lbc_recv *recv)
     struct world *w = of(t)->world;
 
     enter(w);
+    recv->m->received |=
+        recv->m->nsegments == 0; /* with MPI rows that nobody takes stay where they are */
     end_receiving(w, recv);
     leave(w);
 }

@@ -113,6 +113,9 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
     case LBW_ANSWER:
         m->u.answer = (struct lbw_answer){5, INT64_MAX};
         break;
+    case LBW_CLOSED:
+        m->u.closed = (struct lbw_closed){UINT32_MAX, INT64_MAX};
+        break;
     case LBW_SUMMARY:
         strcpy(m->u.summary.text, "lb: a line\nlb: another\n");
         break;
@@ -126,9 +129,9 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
 }
 
 static const enum lbw_rank_type types[] = {
-    LBW_JOIN,     LBW_OPEN, LBW_REPORT,  LBW_CLOSE,  LBW_LEAVE, LBW_START,
-    LBW_INSTRUCT, LBW_MOVE, LBW_FINAL,   LBW_BEAT,   LBW_STOP,  LBW_STEP,
-    LBW_LAYOUT,   LBW_ASK,  LBW_SUMMARY, LBW_ANSWER, LBW_EXPECT};
+    LBW_JOIN,     LBW_OPEN, LBW_REPORT,  LBW_CLOSE,  LBW_LEAVE,  LBW_START,
+    LBW_INSTRUCT, LBW_MOVE, LBW_FINAL,   LBW_BEAT,   LBW_STOP,   LBW_STEP,
+    LBW_LAYOUT,   LBW_ASK,  LBW_SUMMARY, LBW_ANSWER, LBW_EXPECT, LBW_CLOSED};
 
 START_TEST(decodes_what_it_encodes)
 {

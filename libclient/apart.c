@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks that are apart. */
+#include "libclient/apart.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libclient/outgoing.h"
+
+#define ASK_PART 30            /* of a context's patience, until a rank that waits asks */
+#define END (INT64_C(1) << 40) /* the loop of a context's end */
+#define NO_LOOP UINT32_MAX     /* what is told is of the whole context */
+
+/* What an LBC_TRANSFER_ASK asks about. */
+enum ask { ASK_VOTE, ASK_COLLECT };
+
+/* Two ranks say it, as it is where the program's ranks differ. */
+static void say(const struct lb_ctx *ctx, const char *what, const char *name)
+{
+    if (ctx->rank <= 1)
+        fprintf(stderr,
+                "lb: rank %d: another one has closed %s%s%s too early: iterations may be missing, "
+                "and no rows are "
+                "brought any more\n",
+                ctx->rank, what, name, *name ? "\"" : "");
+}
+
+static void fail_in(struct lb_loop *l)
+{
+    if (l->ctx->failed)
+        return;
+    say(l->ctx, "loop \"", l->name);
+    l->ctx->failed = true;
+}
+
+/* This rank has closed what others go on with. */
+static void fail_ahead(struct lb_ctx *ctx)
+{
+    if (ctx->failed)
+        return;
+    fprintf(stderr,
+            "lb: rank %d has closed a loop that others go on with: iterations may be missing, and "
+            "no rows are brought "
+            "any more\n",
+            ctx->rank);
+    ctx->failed = true;
+}
+
+void lbc_apart_vote(struct lb_ctx *ctx, int64_t *vote)
+{
+    ctx->votes++;
+    if (ctx->transport->ops->least_start(ctx->transport, vote, LBC_VOTES) < 0)
+        lbc_ctx_fail(ctx);
+}
+
+int lbc_apart_voted(struct lb_ctx *ctx)
+{
+    int rc = ctx->transport->ops->least_test(ctx->transport);
+
+    if (rc == 1)
+        ctx->voted = ctx->votes;
+    return rc;
+}
+
+static void vote_for(struct lb_ctx *ctx, int64_t number, int64_t pass)
+{
+    int64_t *v = ctx->vote;
+
+    memset(v, 0, sizeof(ctx->vote));
+    v[LBC_VOTE_HASH] = pass;
+    v[LBC_VOTE_MINUS_HASH] = -pass;
+    v[LBC_VOTE_LOOP] = number;
+    v[LBC_VOTE_MINUS_LOOP] = -number;
+    v[LBC_VOTE_LEAVER] = INT64_MAX;
+    lbc_apart_vote(ctx, v);
+}
+
+/* All have voted: for the same? */
+static bool agrees(const struct lb_ctx *ctx)
+{
+    const int64_t *v = ctx->vote;
+
+    return v[LBC_VOTE_LOOP] == -v[LBC_VOTE_MINUS_LOOP] &&
+           v[LBC_VOTE_HASH] == -v[LBC_VOTE_MINUS_HASH];
+}
+
+void lbc_apart_enter(struct lb_loop *l)
+{
+    vote_for(l->ctx, l->number, l->pass);
+}
+
+int lbc_apart_test(struct lb_loop *l)
+{
+    struct lb_ctx *ctx = l->ctx;
+    int rc = lbc_apart_voted(ctx);
+
+    if (rc <= 0 || agrees(ctx))
+        return rc;
+    if (ctx->vote[LBC_VOTE_LOOP] < l->number)
+        fail_ahead(ctx);
+    else
+        fail_in(l);
+    return 0;
+}
+
+/* Ask the ranks [first, first + n), going round, whether they still come.  In want of memory nobody is asked. */
+static void ask(struct lb_loop *l, enum ask what, uint32_t which, int first, int n)
+{
+    struct lb_ctx *ctx = l->ctx;
+    struct lbc_header h = {
+        .kind = LBC_TRANSFER_ASK, .loop = l->number, .array = what, .sequence = which};
+    int rc = 0;
+
+    for (int r = first; r < first + n && (rc == 0 || rc == -ENOMEM); r++)
+        if (r % ctx->size != ctx->rank)
+            rc = lbc_outgoing_tell(ctx, r % ctx->size, &h);
+    if (rc < 0 && rc != -ENOMEM) /* it cannot be reached, and has not taken part */
+        lbc_ctx_fail(ctx);
+}
+
+/* The reduction that the end of the present pass is, or will be. */
+static uint32_t vote_of(const struct lb_loop *l)
+{
+    return l->state == LBC_WAITING ? l->ctx->votes : l->ctx->votes + 1;
+}
+
+void lbc_apart_wait_pass(struct lb_loop *l, int64_t waited_ns)
+{
+    struct lb_ctx *ctx = l->ctx;
+    uint32_t which = vote_of(l);
+
+    if (ctx->failed)
+        return;
+    if (l->pass >= l->gone_passes || which > ctx->gone_votes) {
+        fail_in(l);
+    } else if (waited_ns > ctx->patience_ns / ASK_PART && ctx->asked_vote != which) {
+        ctx->asked_vote = which;
+        ask(l, ASK_VOTE, which, ctx->rank + 1, 1);
+    }
+}
+
+void lbc_apart_wait_collect(struct lb_loop *l, int64_t waited_ns)
+{
+    struct lb_ctx *ctx = l->ctx;
+
+    if (ctx->failed)
+        return;
+    if (ctx->collects > ctx->gone_collects) {
+        fail_in(l);
+    } else if (l->collecting && waited_ns > ctx->patience_ns / ASK_PART &&
+               ctx->asked_collect != ctx->collects) {
+        ctx->asked_collect = ctx->collects;
+        ask(l, ASK_COLLECT, ctx->collects, 0, ctx->size);
+    }
+}
+
+/* Has this rank taken part in what a header is about, or may it still? */
+static bool may_take_part(const struct lb_ctx *ctx, const struct lbc_header *h)
+{
+    const struct lb_loop *l = lbc_loop_find(ctx, h->loop);
+
+    if (h->loop >= ctx->nloops || (l && !l->leaving))
+        return true;
+    switch (h->kind) {
+    case LBC_TRANSFER_ASK:
+        return h->sequence <= (h->array == ASK_VOTE ? ctx->voted : ctx->collects);
+    case LBC_TRANSFER_COLLECT:
+        return l && h->sequence <= l->collects;
+    case LBC_TRANSFER_CLOSED:
+        return l || h->last == 0;
+    default:
+        return l != NULL;
+    }
+}
+
+bool lbc_apart_take(struct lb_ctx *ctx, const struct lbc_header *h)
+{
+    bool given_up = h->kind == LBC_TRANSFER_CLOSED && h->last > 0;
+
+    if (given_up && h->sequence < ctx->gone_votes)
+        ctx->gone_votes = h->sequence;
+    if (given_up && h->array < ctx->gone_collects)
+        ctx->gone_collects = h->array;
+    ctx->given_up |= given_up && h->loop == NO_LOOP;
+    if (!may_take_part(ctx, h))
+        ctx->apart = true;
+    return h->kind == LBC_TRANSFER_ASK || h->loop == NO_LOOP ||
+           (h->loop < ctx->nloops && !lbc_loop_find(ctx, h->loop));
+}
+
+void lbc_apart_told(struct lb_ctx *ctx, uint32_t number, int64_t passes)
+{
+    struct lb_loop *l = lbc_loop_find(ctx, number);
+
+    if (!l)
+        fail_ahead(ctx);
+    else if (passes < l->gone_passes)
+        l->gone_passes = passes;
+}
+
+void lbc_apart_give_up(struct lbc_header *ret_header, const struct lb_ctx *ctx)
+{
+    ret_header->kind = LBC_TRANSFER_CLOSED;
+    ret_header->last = 1;
+    ret_header->sequence = ctx->voted;
+    ret_header->array = ctx->collects;
+}
+
+void lbc_apart_settle(struct lb_ctx *ctx, int64_t now_ns)
+{
+    struct lbc_header h = {.loop = NO_LOOP};
+
+    if (!ctx->apart || ctx->failed)
+        return;
+    if (ctx->settle_ns == 0) {
+        ctx->settle_ns = now_ns + ctx->patience_ns / ASK_PART;
+        lbc_apart_give_up(&h, ctx);
+        for (int r = 0; r < ctx->size; r++)
+            if (r != ctx->rank)
+                (void)!lbc_outgoing_tell(ctx, r, &h); /* who is not told asks */
+    }
+    /* who computes takes it later */
+    if (!lbc_outgoing_tells(ctx) || now_ns >= ctx->settle_ns)
+        fail_ahead(ctx);
+}
+
+bool lbc_apart_is_given_up(struct lb_loop *l)
+{
+    if (l->ctx->given_up)
+        fail_in(l);
+    return l->ctx->failed;
+}
+
+void lbc_apart_enter_end(struct lb_ctx *ctx)
+{
+    vote_for(ctx, END, 0);
+}
+
+int lbc_apart_test_end(struct lb_ctx *ctx)
+{
+    int rc = lbc_apart_voted(ctx);
+
+    if (rc < 0) {
+        lbc_ctx_fail(ctx);
+    } else if (rc == 1 && !agrees(ctx)) {
+        fail_ahead(ctx);
+    } else if (rc == 0 && !ctx->failed && ctx->votes > ctx->gone_votes) {
+        say(ctx, "a loop", "");
+        ctx->failed = true;
+    }
+    return ctx->failed ? 0 : rc;
+}
