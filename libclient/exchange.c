@@ -8,7 +8,7 @@
 #include "libclient/outgoing.h"
 #include "libclient/report.h"
 
-#define LOOK_NS (100 * LBX_NS_PER_MS) /* transfers that nobody announced are looked for so often */
+#define LOOK_NS (500 * LBX_NS_PER_MS) /* transfers that nobody announced are looked for so often */
 #define OVERHEAR_NS LBX_NS_PER_MS
 #define EXPECT_NS (500 * LBX_NS_PER_MS)
 #define EXPECTED_MAX 1000

@@ -22,17 +22,14 @@
 #include "libclient/report.h"
 #include "libclient/step.h"
 #include "libclient/sync.h"
+#include "policy/period.h"
 
 #define FIRST_REPORT_NS (10 * LBX_NS_PER_MS)
 #define SPIN_NS (20 * LBX_NS_PER_US)
 #define LINGER_NS (2 * LBX_NS_PER_MS)
-#define LINGER_SHARE 20                /* of a chunk's time at most a twentieth */
-#define HOOK_NS (10.0 * LBX_NS_PER_MS) /* elapsed between hooks while much remains, at least; */
-#define HOOK_MOST_NS \
-    (25.0 * LBX_NS_PER_MS) /* and at most: a change of speed is told after 100 ms */
-#define HOOK_SHARE 0.002   /* of the CPU time in between, what hooks have cost up to now */
-#define HOOKS_LEFT 32      /* a rank comes by at least so often before it runs dry */
-#define GROWTH 8           /* a chunk is at most so many times as large as the one before */
+#define LINGER_SHARE 20  /* of a chunk's time at most a twentieth */
+#define HOOK_SHARE 0.001 /* of the CPU time in between, what hooks have cost up to now */
+#define GROWTH 8         /* a chunk is at most so many times as large as the one before */
 
 static bool is_balanced(const struct lb_loop *l)
 {
@@ -74,7 +71,7 @@ static double hook_ns(const struct lb_loop *l)
     double cost = l->hooks > 0 ? (double)l->total.library_cpu_ns / (double)l->hooks : 0;
     double wall = cost / HOOK_SHARE * l->iteration_wall_ns / l->iteration_ns;
 
-    return wall < HOOK_NS ? HOOK_NS : wall < HOOK_MOST_NS ? wall : HOOK_MOST_NS;
+    return wall < LBP_HOOK_NS ? LBP_HOOK_NS : wall < LBP_HOOK_MOST_NS ? wall : LBP_HOOK_MOST_NS;
 }
 
 /*
@@ -89,7 +86,8 @@ static double worth(const struct lb_loop *l)
     if (l->iteration_wall_ns <= 0)
         return by_cpu;
     most = hook_ns(l);
-    by_wall = (left_ns < HOOKS_LEFT * most ? left_ns / HOOKS_LEFT : most) / l->iteration_wall_ns;
+    by_wall =
+        (left_ns < LBP_HOOKS_LEFT * most ? left_ns / LBP_HOOKS_LEFT : most) / l->iteration_wall_ns;
     return by_cpu > by_wall ? by_cpu : by_wall;
 }
 
@@ -229,12 +227,6 @@ static void await_answer(struct lb_loop *l)
     l->report_ns = lbx_clock_mono_ns() + l->period_ns; /* all ranks' periods begin together */
 }
 
-/* Near the end rows come at short notice. */
-static bool comes_to_end(const struct lb_loop *l)
-{
-    return (double)l->remaining_count * l->iteration_wall_ns < HOOKS_LEFT * HOOK_NS;
-}
-
 /* A call that cannot be answered from what was granted before. */
 static int hook(struct lb_loop *l, int64_t *first, int64_t *last)
 {
@@ -247,7 +239,7 @@ static int hook(struct lb_loop *l, int64_t *first, int64_t *last)
         begin_pass(l, now_ns);
     if (is_balanced(l)) {
         lbc_exchange_listen(l->ctx, now_ns);
-        if (l->remaining_count == 0 || comes_to_end(l) || lbc_exchange_due(l->ctx, now_ns))
+        if (l->remaining_count == 0 || lbc_exchange_due(l->ctx, now_ns))
             lbc_exchange_look(l->ctx, now_ns);
         if (l->remaining_count > 0) {
             linger(l);

@@ -19,10 +19,14 @@ void lbp_alert_sample(struct lbp_alert *a, double iterations, double wall_ns, do
 
 static bool has_changed(const struct lbp_alert *a)
 {
+    double doubt;
+
     if (a->wall_ns < JUDGED_NS || a->iterations <= 0 || a->told_speed <= 0 || a->told_cost <= 0)
         return false;
-    return fabs(a->cpu_ns / a->wall_ns / a->told_speed - 1) > SPEED_CHANGE ||
-           fabs(a->cpu_ns / a->iterations / a->told_cost - 1) > COST_CHANGE;
+    /* what was told of a shorter window is the less sure */
+    doubt = a->told_ns < JUDGED_NS ? sqrt(JUDGED_NS / a->told_ns) : 1;
+    return fabs(a->cpu_ns / a->wall_ns / a->told_speed - 1) > SPEED_CHANGE * doubt ||
+           fabs(a->cpu_ns / a->iterations / a->told_cost - 1) > COST_CHANGE * doubt;
 }
 
 bool lbp_alert_due(const struct lbp_alert *a, int64_t since_ns, int64_t period_ns)
@@ -41,6 +45,7 @@ void lbp_alert_told(struct lbp_alert *a)
     if (a->wall_ns > 0 && a->iterations > 0) {
         a->told_speed = a->cpu_ns / a->wall_ns;
         a->told_cost = a->cpu_ns / a->iterations;
+        a->told_ns = a->wall_ns;
     }
     a->wall_ns = a->cpu_ns = a->iterations = 0;
 }

@@ -16,6 +16,7 @@
 
 struct lbp_alert {
     double told_speed, told_cost;       /* of the window before the last report; 0: none yet */
+    double told_ns;                     /* how long that window was */
     double wall_ns, cpu_ns, iterations; /* since the last report */
     int quick; /* so many reports more come each LBP_ALERT_NS: the change may go on */
 };

@@ -18,7 +18,10 @@
     50e3          /* CPU time of a report at both ends: the messages themselves hold nobody up */
 #define NOISE 1.5 /* errors of a speed that a gain must exceed */
 #define TICK_MIN_NS 2e6
-#define CALM 3   /* periods between plain reports while much is left */
+#define CALM 3 /* periods between plain reports while much is left */
+#define LONG 8 /* and while very much is: a rank that changes says so before */
+#define ENDS 3 /* so many reports come at least before a rank is to report more often */
+#define OVERDUE_NS 50e6
 #define MANY 16  /* ranks */
 #define CROWD 64 /* ranks; of more, each giver and each taker is looked at once in a decision */
 #define DECIDE_NS \
@@ -357,8 +360,11 @@ static int64_t wanted_period(const struct lbp_balance *b, uint32_t rank, bool ea
 
     if (early || end < 1.5 * (double)b->period_ns)
         return LBP_PERIOD_QUICK_NS;
-    if (end > 4 * CALM * (double)b->period_ns)
-        return CALM * b->period_ns; /* a rank that changes says so before, see policy/alert.h */
+    /* a rank that changes says so before, see policy/alert.h */
+    if (end > ENDS * LONG * (double)b->period_ns)
+        return LONG * b->period_ns;
+    if (end > ENDS * CALM * (double)b->period_ns)
+        return CALM * b->period_ns;
     if (end > 3 * (double)b->period_ns || period > LBP_PERIOD_QUICK_NS)
         return b->period_ns;
     return period;
@@ -408,18 +414,29 @@ static int instruct(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *o
     return 0;
 }
 
+/* When a report that should have come is missed, if no other wakes us before. */
+static double overdue(const struct lbp_balance *b, const struct lbp_rank *r, int64_t now_ns)
+{
+    double due = (double)(r->due_ns - now_ns) + b->model.message_ns + OVERDUE_NS;
+
+    return fmax(due, CALM * (double)b->period_ns);
+}
+
 /* The next time at which something may have to be done without a report. */
 static void set_wake(struct lbp_balance *b, int64_t now_ns, double final)
 {
     bool calm = !published(b) && b->params.period_ns < 0; /* reports wake us meanwhile */
-    double wake = (calm ? CALM : 1) * (double)b->period_ns;
+    double wake = (calm ? LONG : 1) * (double)b->period_ns;
 
     for (uint32_t i = 0; i < b->model.nranks; i++) {
         const struct lbp_view *v = &b->view[i];
         double end = lbp_view_end(v) - lead(b, v) - LOW_NS / 2;
 
-        if (v->present && !b->model.rank[i].dry && end < wake)
-            wake = end;
+        if (!v->present || b->model.rank[i].dry)
+            continue;
+        wake = fmin(wake, end);
+        if (calm)
+            wake = fmin(wake, overdue(b, &b->model.rank[i], now_ns));
     }
     if (final > 0 && final < wake)
         wake = final;

@@ -15,6 +15,14 @@
 #define LBP_PERIOD_MAX_NS INT64_C(1000000000)
 
 /*
+ * Elapsed between a rank's hooks while much remains, by what a hook costs there; a rank comes by at least
+ * LBP_HOOKS_LEFT times before it runs dry.
+ */
+#define LBP_HOOK_NS 10e6
+#define LBP_HOOK_MOST_NS 25e6 /* a change of speed is told after 100 ms */
+#define LBP_HOOKS_LEFT 32
+
+/*
  * t_interact_ns[in]  round trip rank - balancer
  * t_movement_ns[in]  elapsed time of the recent moves, mean;  workscale[in] decisions between two moves, >= 1
  * quantum_ns[in]     time slice or period of a quota, as it shows in the speeds

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "policy/period.h"
+
 #define SPEED_MIN 1e-6
 #define SILENCE_NS \
     15e6 /* a report may be so late without meaning anything: one period of a quota and a half */
@@ -48,6 +50,12 @@ static double chunk_work(struct lbp_model *m, const struct lbp_rank *r, double l
     return fmax(fmax(fmin(chunk, left / 4), one), 1);
 }
 
+/* Elapsed between two of its hooks, ns: a report that is due waits for one. */
+static double between_hooks(double left, double speed)
+{
+    return fmin(LBP_HOOK_MOST_NS, left / LBP_HOOKS_LEFT / fmax(speed, SPEED_MIN));
+}
+
 /* Moves on their way: what comes, and when. */
 static void view_incoming(struct lbp_model *m, const struct lbp_rank *r, int64_t now_ns,
                           struct lbp_view *v)
@@ -73,6 +81,7 @@ static void view_rank(struct lbp_model *m, const struct lbp_rank *r, double spee
     }
     /* a rank that does not report has not come to a hook: it is at most so fast */
     late = m->begun_ns == INT64_MIN ? 0 : (double)(now_ns - r->due_ns) - m->message_ns - SILENCE_NS;
+    late -= between_hooks(left, speed);
     if (!r->dry && late > 0)
         speed = fmin(speed, SILENCE * chunk / late);
     v->speed = fmax(speed, SPEED_MIN);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/period.h"
+
 #define FIRST_REPORT_NS 10000000
-#define HOOK_NS 10e6 /* as in libclient/pass.c */
-#define HOOKS_LEFT 32
 #define PATIENCE_NS INT64_C(1000000000) /* as in libclient/init.c */
 
 static int64_t min64(int64_t a, int64_t b)
@@ -253,7 +253,8 @@ static int64_t chunk_size(const struct sim_rank *r, int64_t remaining)
     int64_t k = want < 1 ? 1 : want > 1e12 ? INT64_C(1000000000000) : (int64_t)want;
 
     if (wall > 0)
-        k = max64(k, (int64_t)(fmin((double)remaining * wall / HOOKS_LEFT, HOOK_NS) / wall));
+        k = max64(
+            k, (int64_t)(fmin((double)remaining * wall / LBP_HOOKS_LEFT, LBP_HOOK_MOST_NS) / wall));
     k = min64(k, (remaining + 3) / 4);
     return k > 0 ? k : 1;
 }

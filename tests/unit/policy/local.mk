@@ -83,3 +83,8 @@ check_PROGRAMS += tests/unit/policy/test_alike
 tests_unit_policy_test_alike_SOURCES = tests/unit/policy/test_alike.c
 tests_unit_policy_test_alike_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_alike_LDADD = libpolicy.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_alert
+tests_unit_policy_test_alert_SOURCES = tests/unit/policy/test_alert.c
+tests_unit_policy_test_alert_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_alert_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
