@@ -104,7 +104,7 @@ lane_clang() {
 
 lane_sanitizers() {
   if build_tree sanitizers "$build/test/sanitizers" --enable-werror --enable-sanitizers; then
-    lane_make_check sanitizers "$build/test/sanitizers" TREE_TESTS=
+    LB_TEST_FEW=1 lane_make_check sanitizers "$build/test/sanitizers" TREE_TESTS=
   else
     lane_fail
   fi

@@ -20,7 +20,7 @@ holds() { # CFLAGS PANFLAGS DEFINE...
   search "$@" || return
   cat "$tap_tmp/pan.out"
   grep -q 'errors: 0$' "$tap_tmp/pan.out" && ! grep -qi 'max search depth\|Search not completed' "$tap_tmp/pan.out" &&
-    ! sed -n '/^unreached in/,/states)/p' "$tap_tmp/pan.out" | grep 'pml:' | grep -vq '"-end-"'
+    ! sed -n '/^unreached in/,/states)/p' "$tap_tmp/pan.out" | grep 'pml:' | grep -v '"-end-"' >/dev/null
 }
 
 found() { # REGEX CFLAGS PANFLAGS DEFINE...

@@ -161,14 +161,13 @@ if [ -x "$balancer" ]; then
     LB_POLICY=auto run 4 500 2 50 0 4 split && [ "$(grep -c "np=2 .*balanced=1" "$dir/out")" = 2 ]
     say "two communicators, two balancers" $?
     for signal in $(some KILL STOP); do
-        rm -f "$dir/pid"
-        run 3 6000 2 300 0 3 &
+        rm -f "$dir/pid" "$dir/trace"
+        LB_POLICY=auto,trace=$dir/trace run 3 6000 2 300 0 3 &
         ranks=$!
-        for ((i = 0; i < 100; i++)); do
-            [ -s "$dir/pid" ] && break
+        for ((i = 0; i < 600; i++)); do # as soon as it hears of work
+            grep -qs '"event":"report"' "$dir/trace" && break
             sleep 0.05
         done
-        sleep 0.4
         kill -$signal "$(cat "$dir/pid")"
         wait $ranks
         status=$?

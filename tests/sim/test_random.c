@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tests/sim/cases.h"
+#include "tests/unit/brief.h"
 
 #define ROUNDS 2000
 
@@ -143,7 +144,8 @@ static void check_whole(const struct sim_case *c, const struct sim_result *r, un
 
 START_TEST(test_never_worse)
 {
-    unsigned rounds = getenv("SIM_ROUNDS") ? (unsigned)atoi(getenv("SIM_ROUNDS")) : ROUNDS;
+    unsigned rounds =
+        getenv("SIM_ROUNDS") ? (unsigned)atoi(getenv("SIM_ROUNDS")) : brief_rounds(ROUNDS);
     double worst = 0, sum_auto = 0, sum_static = 0, sum_ideal = 0;
     unsigned worst_seed = 0, bad = 0;
 
@@ -194,7 +196,7 @@ START_TEST(test_policies)
         "siegell",      "liu", "static", "none", "auto,period=50ms", "auto,threshold=0,chunk=20ms",
         "auto,filter=0"};
 
-    for (unsigned seed = 1; seed <= ROUNDS / 2; seed++) {
+    for (unsigned seed = 1; seed <= brief_rounds(ROUNDS) / 2; seed++) {
         struct sim_case c;
         struct sim_result r;
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "sim/step.h"
+#include "tests/unit/brief.h"
 
 #define RANKS 16
 #define ROUNDS 1500
@@ -281,7 +282,8 @@ static void draw_case(struct step_case *c, unsigned seed)
 
 START_TEST(test_never_worse)
 {
-    unsigned rounds = getenv("SIM_ROUNDS") ? (unsigned)atoi(getenv("SIM_ROUNDS")) : ROUNDS;
+    unsigned rounds =
+        getenv("SIM_ROUNDS") ? (unsigned)atoi(getenv("SIM_ROUNDS")) : brief_rounds(ROUNDS);
     double worst = 0, sum_auto = 0, sum_static = 0, sum_ideal = 0;
     unsigned worst_seed = 0, bad = 0, very_bad = 0, wavers = 0;
     unsigned begin = getenv("SIM_FIRST") ? (unsigned)atoi(getenv("SIM_FIRST")) : 1;
@@ -325,8 +327,10 @@ START_TEST(test_never_worse)
            "over_1.01=%u over_1.05=%u wavers=%u\n",
            rounds, sum_auto / sum_static, sum_auto / sum_ideal, worst, worst_seed, bad, very_bad,
            wavers);
-    ck_assert_double_le(sum_auto / sum_static, 0.62);
     ck_assert_double_le(worst, 1.2);
+    if (rounds < ROUNDS) /* too few for what is true of most */
+        return;
+    ck_assert_double_le(sum_auto / sum_static, 0.62);
     ck_assert_uint_le(bad, rounds * 17 / 1000);
     ck_assert_uint_le(very_bad, rounds * 5 / 1000);
     ck_assert_uint_le(wavers, rounds / 250);
