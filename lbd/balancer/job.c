@@ -172,6 +172,11 @@ static int take_join(struct lbd_job *j, uint32_t rank, const struct lbw_join *m,
     return 0;
 }
 
+static const char *host_of(const void *arg, uint32_t rank)
+{
+    return lbd_job_host(arg, rank);
+}
+
 /* Rank 0 gets its summary when all others have told their totals and left. */
 static void answer(struct lbd_job *j)
 {
@@ -182,7 +187,8 @@ static void answer(struct lbd_job *j)
         return;
     j->asked = false;
     msg.type = LBW_SUMMARY;
-    lbd_summary(j, lbp_policy_table(&npolicies)[j->config.params.policy].name, msg.u.summary.text,
+    lbd_summary(lbd_job_loops(j), lbd_job_ranks(j), host_of, j,
+                lbp_policy_table(&npolicies)[j->config.params.policy].name, msg.u.summary.text,
                 sizeof(msg.u.summary.text));
     send_to_rank(j, 0, &msg);
 }

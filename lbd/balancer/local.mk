@@ -5,7 +5,7 @@ lb_balancer_SOURCES = \
 	lbd/balancer/figures.c lbd/balancer/figures.h \
 	lbd/balancer/handover.c lbd/balancer/handover.h \
 	lbd/balancer/job.c lbd/balancer/job.h \
-	lbd/balancer/loops.c lbd/balancer/loops.h lbd/balancer/loops_impl.h \
+	lbd/balancer/loops.c lbd/balancer/loops.h lbd/balancer/loops_config.h lbd/balancer/loops_state.h lbd/balancer/loops_stats.h \
 	lbd/balancer/main.c \
 	lbd/balancer/peer.c lbd/balancer/peer.h \
 	lbd/balancer/steps.c lbd/balancer/steps.h \

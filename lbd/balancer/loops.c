@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lbd/balancer/explain.h"
-#include "lbd/balancer/loops_impl.h"
+#include "lbd/balancer/loops_state.h"
 #include "lbd/balancer/steps.h"
 #include "lbd/balancer/sums.h"
 #include "lbd/balancer/trace.h"

@@ -3,7 +3,8 @@
 #ifndef LBD_STEPS_H
 #define LBD_STEPS_H
 
-#include "lbd/balancer/loops.h"
+#include "common/error.h"
+#include "lbd/balancer/loops_config.h"
 #include "policy/firsts.h"
 #include "policy/stepped.h"
 

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "lbd/balancer/job.h"
-#include "lbd/balancer/loops.h"
+#include "lbd/balancer/loops_stats.h"
 
 #define RANKS_SHOWN 24
 #define BAR 24
@@ -21,6 +20,11 @@ struct text {
     char *at;
     size_t size, used;
     bool full;
+};
+
+struct hosts {
+    lbd_summary_host *name;
+    const void *arg;
 };
 
 struct line {
@@ -130,7 +134,7 @@ static int by_rank(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static void say_rank(struct text *t, const struct lbd_job *job, const struct lbd_rank_stats *s,
+static void say_rank(struct text *t, const struct hosts *host, const struct lbd_rank_stats *s,
                      uint32_t rank, double sum, double most)
 {
     double share = sum > 0 ? (double)s->closed.iterations / sum : 0;
@@ -141,12 +145,12 @@ static void say_rank(struct text *t, const struct lbd_job *job, const struct lbd
     memset(bar, '#', (size_t)filled);
     bar[BAR] = '\0';
     say(t, "lb: %5" PRIu32 "  %-12.12s %s %5.1f %%  %11" PRId64 "  %8.3f s  %8.3f s\n", rank,
-        lbd_job_host(job, rank), bar, 100 * share, s->closed.iterations,
+        host->name(host->arg, rank), bar, 100 * share, s->closed.iterations,
         (double)s->closed.cpu_ns / 1e9, (double)s->closed.wait_ns / 1e9);
 }
 
 /* All ranks; of many those with the most and the fewest iterations. */
-static void say_ranks(struct text *t, const struct lbd_job *job, const struct lbd_rank_stats *rank,
+static void say_ranks(struct text *t, const struct hosts *host, const struct lbd_rank_stats *rank,
                       struct line *line, uint32_t nranks, double sum)
 {
     double most;
@@ -164,7 +168,7 @@ static void say_ranks(struct text *t, const struct lbd_job *job, const struct lb
     say(t, "lb:  rank  %-12s %-*s %7s  %11s  %10s  %10s\n", "host", BAR, "share of the iterations",
         "", "iterations", "CPU time", "waited");
     for (uint32_t i = 0; i < n; i++)
-        say_rank(t, job, &rank[line[i].rank], line[i].rank, sum, most);
+        say_rank(t, host, &rank[line[i].rank], line[i].rank, sum, most);
     if (nranks > n)
         say(t,
             "lb:        (of %" PRIu32 " ranks the %" PRIu32 " with the most and the %" PRIu32
@@ -172,9 +176,10 @@ static void say_ranks(struct text *t, const struct lbd_job *job, const struct lb
             nranks, n / 2, n / 2);
 }
 
-void lbd_summary(const struct lbd_job *job, const char *policy, char *text, size_t size)
+void lbd_summary(const struct lbd_loops *loops, uint32_t nranks, lbd_summary_host *host,
+                 const void *arg, const char *policy, char *text, size_t size)
 {
-    uint32_t nranks = lbd_job_ranks(job);
+    const struct hosts hosts = {host, arg};
     struct text t = {.at = text, .size = size};
     struct lbd_rank_stats *rank;
     struct lbd_loops_stats s;
@@ -182,18 +187,18 @@ void lbd_summary(const struct lbd_job *job, const char *policy, char *text, size
     double sum = 0;
 
     text[0] = '\0';
-    if (!lbd_job_loops(job))
+    if (!loops)
         return;
-    lbd_loops_stats(lbd_job_loops(job), &s);
+    lbd_loops_stats(loops, &s);
     rank = calloc(nranks, sizeof(*rank));
     line = calloc(nranks, sizeof(*line));
-    if (s.elapsed_ns > 0 && rank && line && lbd_loops_rank_stats(lbd_job_loops(job), rank) == 0) {
+    if (s.elapsed_ns > 0 && rank && line && lbd_loops_rank_stats(loops, rank) == 0) {
         for (uint32_t r = 0; r < nranks; r++)
             sum += (double)rank[r].closed.iterations;
         say_time(&t, &s, policy, nranks);
         say_moves(&t, &s);
         say_overhead(&t, &s);
-        say_ranks(&t, job, rank, line, nranks, sum);
+        say_ranks(&t, &hosts, rank, line, nranks, sum);
     }
     free(rank);
     free(line);

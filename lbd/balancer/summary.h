@@ -4,13 +4,19 @@
 #define LBD_SUMMARY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-struct lbd_job;
+struct lbd_loops;
+
+/* The name of a rank's host; borrowed. */
+typedef const char *lbd_summary_host(const void *arg, uint32_t rank);
 
 /*
+ * loops[in]  NULL is fine: nothing to tell
  * text[out] [size], ended by a NUL; "" when there is nothing to tell: no loop was closed.  What does not fit is left out by
  * whole lines.
  */
-void lbd_summary(const struct lbd_job *job, const char *policy, char *text, size_t size);
+void lbd_summary(const struct lbd_loops *loops, uint32_t nranks, lbd_summary_host *host,
+                 const void *arg, const char *policy, char *text, size_t size);
 
 #endif

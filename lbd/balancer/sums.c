@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lbd/balancer/loops_impl.h"
+#include "lbd/balancer/loops_state.h"
+#include "lbd/balancer/loops_stats.h"
 
 /* What ranks tell are only numbers >= 0. */
 static int64_t plus(int64_t a, int64_t b)

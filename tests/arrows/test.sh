@@ -44,6 +44,7 @@ plant dots common/buf.c '#include "common/../policy/balance.h"' 'no . and ..'
 plant circle libclient/transfer.c '#include "libclient/incoming.h"' 'a circle: libclient/incoming leads back to libclient/transfer'
 plant lists wire/hosts.h '#include "wire/local.h"' 'a circle: wire/local leads back to wire/hosts'
 plant parts lbd/controller/hosts.h '#include "lbd/controller/sessions.h"' 'a circle: lbd/controller/sessions leads back to lbd/controller/hosts'
+plant sums lbd/balancer/sums.h '#include "lbd/balancer/loops.h"' 'a circle: lbd/balancer/sums leads back to lbd/balancer/loops'
 plant room elsewhere/x.c '#include "common/buf.h"' 'is in no room'
 
 mkdir "$tmp/none"

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loops of a job, as loops.c and sums.c know them. */
-#ifndef LBD_BALANCER_LOOPS_IMPL_H
-#define LBD_BALANCER_LOOPS_IMPL_H
+/* The loops of a job from within, as loops.c and sums.c know them. */
+#ifndef LBD_BALANCER_LOOPS_STATE_H
+#define LBD_BALANCER_LOOPS_STATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lbd/balancer/loops.h"
+#include "lbd/balancer/loops_config.h"
+#include "lbd/balancer/loops_stats.h"
 #include "policy/balance.h"
 #include "policy/firsts.h"
 #include "policy/stepped.h"
+#include "wire/rank.h"
 
 struct lbd_loop {
     uint32_t id;
