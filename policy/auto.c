@@ -20,7 +20,7 @@
 #define TICK_MIN_NS 2e6
 #define CALM 3 /* periods between plain reports while much is left */
 #define LONG 8 /* and while very much is: a rank that changes says so before */
-#define ENDS 3 /* so many reports come at least before a rank is to report more often */
+#define ENDS 2 /* so many reports come at least before a rank is to report more often */
 #define OVERDUE_NS 50e6
 #define MANY 16  /* ranks */
 #define CROWD 64 /* ranks; of more, each giver and each taker is looked at once in a decision */
@@ -358,7 +358,7 @@ static int64_t wanted_period(const struct lbp_balance *b, uint32_t rank, bool ea
     double end = lbp_view_end(&b->view[rank]);
     int64_t period = b->model.rank[rank].period_ns;
 
-    if (early || end < 1.5 * (double)b->period_ns)
+    if (early || end < (double)b->period_ns)
         return LBP_PERIOD_QUICK_NS;
     /* a rank that changes says so before, see policy/alert.h */
     if (end > ENDS * LONG * (double)b->period_ns)
