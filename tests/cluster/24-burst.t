@@ -71,6 +71,10 @@ spread() { # LEAST N1 N2 N3 N4: so many in all, at least, and no host has two mo
 enough 5 burst 10 --exact --lb=hosts -n1
 # shellcheck disable=SC2086
 ok "ten steps that begin at once spread over the hosts: $got" spread 5 $got
+# more at once than there are processors: some wait for one, on a busy machine many are left to Slurm
+enough 5 burst 20 --exact --lb=hosts -n1
+# shellcheck disable=SC2086
+ok "so do those of twenty that lbd has placed: $got" spread 2 $got
 enough 2 burst 3 --lb=hosts -n1
 # shellcheck disable=SC2086
 ok "three that take whole hosts go to hosts of their own: $got" spread 2 $got
