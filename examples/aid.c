@@ -126,6 +126,17 @@ void ex_options(int argc, char **argv, const char *purpose, const struct ex_opti
     }
 }
 
+enum ex_kind ex_kind_of(const char *text)
+{
+    static const char *const name[] = {"doall", "stepped", "pipelined"};
+
+    for (int k = 0; k < 3; k++)
+        if (strcmp(text, name[k]) == 0)
+            return (enum ex_kind)k;
+    fprintf(stderr, "kind %s is none of doall, stepped, pipelined\n", text);
+    exit(2);
+}
+
 uint64_t ex_checksum(uint64_t sum, const void *data, size_t bytes)
 {
     const unsigned char *p = data;

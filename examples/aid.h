@@ -29,6 +29,12 @@ struct ex_option {
  */
 void ex_options(int argc, char **argv, const char *purpose, const struct ex_option *opts);
 
+/* Kinds of loops that a program can run as: every iteration once; or in steps, all of it each time, by rows or by blocks of their elements. */
+enum ex_kind { EX_DOALL, EX_STEPPED, EX_PIPELINED };
+
+/* "doall", "stepped" or "pipelined"; ends the program with 2 on anything else. */
+enum ex_kind ex_kind_of(const char *text);
+
 /* FNV-1a, 64 bits: begin with EX_CHECKSUM_INIT, or go on with an earlier result. */
 #define EX_CHECKSUM_INIT UINT64_C(0xcbf29ce484222325)
 uint64_t ex_checksum(uint64_t sum, const void *data, size_t bytes);

@@ -5,6 +5,8 @@
  * The rows of A and of C travel with their iterations; B is on every rank.  The sum of each element
  * is taken in the same order wherever it is computed, so the result is the same to the last bit as
  * that of --serial.
+ *
+ * --kind stepped and pipelined do the same in steps, each of which adds a part of every sum.
  */
 #include <inttypes.h>
 #include <mpi.h>
@@ -14,16 +16,19 @@
 
 #include "examples/aid.h"
 
-static int64_t n = 1000, work = 1;
+static int64_t n = 1000, work = 1, steps = 10;
 static int64_t seed = 1;
 static int serial, check, report;
 static const char *progress = "none";
+static const char *kind = "doall";
 static double *b; /* whole on every rank */
 
 static const struct ex_option options[] = {
     {"n", EX_INT, &n, 0, 20000, "rows and columns"},
     {"work", EX_INT, &work, 1, 1000000, "how often each row is multiplied"},
     {"seed", EX_INT, &seed, 0, INT64_MAX, "of the input"},
+    {"kind", EX_TEXT, &kind, 0, 0, "doall, stepped, pipelined"},
+    {"steps", EX_INT, &steps, 1, 1000000, "of a stepped or pipelined loop"},
     {"serial", EX_FLAG, &serial, 0, 0, "the plain program: no MPI, no balancing"},
     {"check", EX_FLAG, &check, 0, 0, "compare with the plain program"},
     {"report", EX_FLAG, &report, 0, 0, "print what each rank had"},
@@ -53,20 +58,58 @@ static void multiply_row(double *restrict c, const double *restrict a, const dou
     }
 }
 
-static double *new_matrix(void)
+static double *new_rows(int64_t rows)
 {
-    double *m = malloc((size_t)n * (size_t)n * sizeof *m + 1);
+    double *m = malloc((size_t)rows * (size_t)n * sizeof *m + 1);
 
     if (!m) {
-        fprintf(stderr, "matmul: out of memory for %" PRId64 " x %" PRId64 " doubles\n", n, n);
+        fprintf(stderr, "matmul: out of memory for %" PRId64 " x %" PRId64 " doubles\n", rows, n);
         exit(1);
     }
     return m;
 }
 
+/* Step s of the product for columns [from, to) of a row; scratch[n], for the work that is done again. */
+static void multiply_part(double *restrict c, const double *restrict a, double *restrict scratch,
+                          int64_t s, int64_t from, int64_t to)
+{
+    const int64_t begin = n * s / steps, end = n * (s + 1) / steps;
+
+    memcpy(scratch + from, c + from, (size_t)(to - from) * sizeof *c);
+    for (int64_t w = 0; w < work; w++) {
+        memcpy(c + from, scratch + from, (size_t)(to - from) * sizeof *c);
+        for (int64_t k = begin; k < end; k++)
+            for (int64_t j = from; j < to; j++)
+                c[j] += a[k] * b[k * n + j];
+    }
+}
+
+/* The loop as one of steps.  Nothing is needed of the neighbours: no halo, and nothing flows. */
+static void run_steps(lb_loop *l, enum ex_kind how, const double *a, double *c,
+                      struct ex_progress *p)
+{
+    int64_t first, last, from = 0, to = n;
+    double *scratch = new_rows(1);
+
+    for (int64_t s = 0; s < steps; s++) {
+        if (lb_loop_exchange(l) != 0) {
+            fprintf(stderr, "matmul: rows cannot be exchanged\n");
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+        while (how == EX_STEPPED ? lb_loop_next(l, &first, &last)
+                                 : lb_loop_next_block(l, &first, &last, &from, &to)) {
+            for (int64_t i = first; i < last; i++)
+                multiply_part(c + i * n, a + i * n, scratch, s, from, to);
+            if (to == n)
+                ex_progress_tick(p, last - first);
+        }
+    }
+    free(scratch);
+}
+
 static void make_b(void)
 {
-    b = new_matrix();
+    b = new_rows(n);
     for (int64_t i = 0; i < n; i++)
         fill_row(b + i * n, 1, i);
 }
@@ -75,7 +118,7 @@ static uint64_t run_serial(void)
 {
     struct ex_progress *p =
         serial ? ex_progress_begin(ex_progress_mode_of(progress), "matmul", n) : NULL;
-    double *a = new_matrix(), *c = new_matrix();
+    double *a = new_rows(n), *c = new_rows(n);
     uint64_t sum;
 
     for (int64_t i = 0; i < n; i++) {
@@ -98,6 +141,7 @@ static uint64_t run_balanced(lb_ctx *ctx)
     double began_s;
     int64_t first, last;
     struct ex_progress *p;
+    enum ex_kind how = ex_kind_of(kind);
 
     if (n > 0 && (!a || !c)) {
         fprintf(stderr, "matmul: out of address space\n");
@@ -106,14 +150,20 @@ static uint64_t run_balanced(lb_ctx *ctx)
     lb_loop *l = lb_loop_open(ctx, "rows", n);
     lb_loop_array(l, a, row_bytes);
     lb_loop_array(l, c, row_bytes);
+    if (how == EX_STEPPED)
+        lb_loop_stepped(l, 0);
+    else if (how == EX_PIPELINED)
+        lb_loop_doacross(l, 0, n > 0 ? n : 1);
     for (int k = 0; lb_loop_owned(l, k, &first, &last); k++) /* the rows that are here at first */
         for (int64_t i = first; i < last; i++)
             fill_row(a + i * n, 0, i);
 
-    p = ex_progress_begin(ex_progress_mode_of(progress), "matmul", n);
+    p = ex_progress_begin(ex_progress_mode_of(progress), "matmul", how == EX_DOALL ? n : n * steps);
     MPI_Barrier(MPI_COMM_WORLD);
     began_s = ex_now_s();
-    while (lb_loop_next(l, &first, &last))
+    if (how != EX_DOALL)
+        run_steps(l, how, a, c, p);
+    while (how == EX_DOALL && lb_loop_next(l, &first, &last))
         for (int64_t i = first; i < last; i++) {
             multiply_row(c + i * n, a + i * n, b);
             ex_progress_tick(p, 1);
@@ -138,6 +188,7 @@ int main(int argc, char **argv)
 
     ex_options(argc, argv, "multiply two matrices, balanced over the ranks", options);
     ex_progress_mode_of(progress);
+    ex_kind_of(kind);
     make_b();
     if (serial) {
         printf("checksum=%016" PRIx64 "\n", run_serial());

@@ -2,6 +2,8 @@
 /*
  * primes.c - count and add up the primes below a limit by trial division.  Uneven iterations: one
  * is a block of numbers, and the blocks take longer the higher they lie.
+ *
+ * --kind stepped and pipelined do the same in steps, each of which looks through a part of every block.
  */
 #include <inttypes.h>
 #include <mpi.h>
@@ -15,13 +17,15 @@ struct found {
 };
 
 static int64_t limit = 4000000;
-static int64_t block = 500;
+static int64_t block = 500, steps = 10;
 static int serial, check, report;
-static const char *progress = "none";
+static const char *progress = "none", *kind = "doall";
 
 static const struct ex_option options[] = {
     {"limit", EX_INT, &limit, 0, INT64_C(2000000000), "look below this"},
     {"block", EX_INT, &block, 1, 1000000, "numbers in an iteration"},
+    {"kind", EX_TEXT, &kind, 0, 0, "doall, stepped, pipelined"},
+    {"steps", EX_INT, &steps, 1, 1000000, "of a stepped or pipelined loop"},
     {"serial", EX_FLAG, &serial, 0, 0, "the plain program: no MPI, no balancing"},
     {"check", EX_FLAG, &check, 0, 0, "compare with the plain program"},
     {"report", EX_FLAG, &report, 0, 0, "print what each rank had"},
@@ -41,17 +45,45 @@ static int is_prime(int64_t v)
     return 1;
 }
 
+/* Numbers [from, to) of block i, as far as there are any, beside what was found in it before. */
+static void look_at(int64_t i, int64_t from, int64_t to, struct found *f)
+{
+    int64_t first = i * block, end = first + (to < block ? to : block);
+
+    for (int64_t v = first + from; v < end && v < limit; v++)
+        if (is_prime(v)) {
+            f->count++;
+            f->sum += v;
+        }
+}
+
 static struct found look_through(int64_t i)
 {
     struct found f = {0, 0};
-    int64_t end = (i + 1) * block < limit ? (i + 1) * block : limit;
 
-    for (int64_t v = i * block; v < end; v++)
-        if (is_prime(v)) {
-            f.count++;
-            f.sum += v;
-        }
+    look_at(i, 0, block, &f);
     return f;
+}
+
+/* The loop as one of steps.  Nothing is needed of the neighbours: no halo, and nothing flows. */
+static void run_steps(lb_loop *l, enum ex_kind how, int64_t part, struct found *all,
+                      struct ex_progress *p)
+{
+    int64_t first, last, from = 0, to = part;
+
+    for (int64_t s = 0; s < steps; s++) {
+        if (lb_loop_exchange(l) != 0) {
+            fprintf(stderr, "primes: rows cannot be exchanged\n");
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+        while (how == EX_STEPPED ? lb_loop_next(l, &first, &last)
+                                 : lb_loop_next_block(l, &first, &last, &from, &to)) {
+            for (int64_t i = first; i < last; i++)
+                look_at(i, s * part + from, s * part + to, &all[i]);
+            if (to == part)
+                ex_progress_tick(p, last - first);
+        }
+    }
 }
 
 static void print_result(const struct found *all, int64_t blocks)
@@ -104,18 +136,27 @@ static int run_balanced(lb_ctx *ctx, int64_t blocks)
     double began_s;
     int64_t first, last;
     int status = 0;
+    enum ex_kind how = ex_kind_of(kind);
+    int64_t part = block / steps + (block % steps != 0); /* of a block, in a step */
 
     if (blocks > 0 && !all) {
         fprintf(stderr, "primes: out of address space\n");
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    p = ex_progress_begin(ex_progress_mode_of(progress), "primes", blocks);
+    p = ex_progress_begin(ex_progress_mode_of(progress), "primes",
+                          how == EX_DOALL ? blocks : blocks * steps);
     MPI_Barrier(MPI_COMM_WORLD);
     began_s = ex_now_s();
 
     lb_loop *l = lb_loop_open(ctx, "blocks", blocks);
     lb_loop_array(l, all, sizeof *all);
-    while (lb_loop_next(l, &first, &last))
+    if (how == EX_STEPPED)
+        lb_loop_stepped(l, 0);
+    else if (how == EX_PIPELINED)
+        lb_loop_doacross(l, 0, part);
+    if (how != EX_DOALL)
+        run_steps(l, how, part, all, p);
+    while (how == EX_DOALL && lb_loop_next(l, &first, &last))
         for (int64_t i = first; i < last; i++) {
             all[i] = look_through(i);
             ex_progress_tick(p, 1);
@@ -144,6 +185,7 @@ int main(int argc, char **argv)
 
     ex_options(argc, argv, "primes by trial division, balanced over the ranks", options);
     ex_progress_mode_of(progress);
+    ex_kind_of(kind);
     blocks = limit / block + (limit % block != 0);
     if (serial) {
         struct found *all = run_serial(blocks);

@@ -109,6 +109,11 @@ if [[ $hows == *srun--lb* ]]; then
   same srun--lb-keys 4 primes --limit 300000
   same srun--lb-keys 4 sor --n 400 --steps 30
   same srun--lb-more-ranks 5 primes --limit 100000 --block 20
+  # the same programs as loops of steps
+  for kind in stepped pipelined; do
+    same srun--lb 4 matmul --n 400 --kind $kind --steps 20
+    same srun--lb 4 primes --limit 500000 --kind $kind --steps 30
+  done
 
   checks() { # WHAT CPULOOP-OPTION...: nothing missing, nothing twice, no row damaged
     local what=$1

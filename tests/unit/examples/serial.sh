@@ -33,6 +33,12 @@ refused() {
 
 for n in 0 1 2 67; do same matmul --n "$n"; done
 for n in 0 1 30 4001; do same primes --limit "$n" --block 30; done
+for kind in stepped pipelined; do
+    for n in 0 1 2 67; do same matmul --n "$n" --kind $kind --steps 5; done
+    for n in 0 1 30 4001; do same primes --limit "$n" --block 30 --kind $kind --steps 7; done
+    same matmul --n 9 --kind $kind --steps 20 --work 3
+    same primes --limit 500 --block 3 --kind $kind --steps 20
+done
 for n in 0 1 2 67; do same jacobi --n "$n" --steps 9; done
 same jacobi --n 20 --steps 0
 same jacobi --n 20 --steps 3 --work 3
@@ -61,6 +67,8 @@ refused "$bin/matmul" --n
 refused "$bin/primes" --serial --nonsense
 refused "$bin/primes" --serial=1
 refused "$bin/primes" extra
+refused "$bin/primes" --kind=steppd
+refused "$bin/matmul" --kind=
 refused "$bin/denoise" --progress=often
 "$bin/denoise" --serial --input "$top_srcdir/COPYING" >/dev/null 2>&1 && bad "denoise takes a text for a photograph"
 "$bin/matmul" --help | grep -q -e '--serial' || bad "matmul --help says nothing of --serial"
