@@ -3,6 +3,7 @@
 # Jobs that run while something is wrong with lbd: a name that is another's, an unreadable policy.conf, a full disk, a damaged
 # database, a host that is booted anew in the middle of a step, a controller that hangs, one that cannot be reached.  Each time a
 # step is balanced and ends right, a new job goes to the better host by what was known before, and no host is drained.
+# beside others: waits for daemons and jobs; hosts differ by more than a busy machine can hide
 . "$(dirname "$0")/../lib/tap.sh"
 need_build sbin/lbd bin/lbctl lb-balancer slurm_plugin/.libs/lb.so bench/cpuloop
 export LB_CLUSTER_LBD=no

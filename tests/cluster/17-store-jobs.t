@@ -3,6 +3,7 @@
 # Jobs that run while the controller can record nothing, since a newer lbd has made its database or another process has it, while
 # clocks of nodes are askew, and where lbd does not know one of Slurm's hosts.  Each time a step is balanced and ends right, a new
 # job goes to the better host by what was known before, and what was acknowledged is on disk.
+# beside others: waits for daemons and jobs; hosts differ by more than a busy machine can hide
 . "$(dirname "$0")/../lib/tap.sh"
 need_build sbin/lbd bin/lbctl lb-balancer slurm_plugin/.libs/lb.so bench/cpuloop
 command -v sqlite3 >/dev/null || skip_all "sqlite3 is not installed"

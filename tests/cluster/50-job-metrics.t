@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # A job's figures on the page of the lbd beside its balancer: there while it runs, under its own number, gone after three scrapes.
+# beside others: waits for daemons and jobs, whatever the speed of hosts
 . "$(dirname "$0")/../lib/tap.sh"
 need_build bench/cpuloop lb-balancer sbin/lbd bin/lbctl
 need_cluster 2

@@ -98,11 +98,12 @@ like() { # GOT REGEX TEXT
   fi
 }
 
-within() { # SECONDS CMD...: again until it succeeds; of what it wrote the last is left
-  local until=$((SECONDS + $1))
+within() { # SECONDS CMD...: again until it succeeds, ten times at least; of what it wrote the last is left
+  local until=$((SECONDS + $1)) looks=0
   shift
   until "$@" >"$tap_tmp/within" 2>&1; do
-    [ $SECONDS -lt $until ] || { cat "$tap_tmp/within"; return 1; }
+    looks=$((looks + 1)) # the machine may have stood still meanwhile
+    [ $SECONDS -lt $until ] || [ $looks -lt 10 ] || { cat "$tap_tmp/within"; return 1; }
     sleep 0.2
   done
 }
