@@ -19,6 +19,9 @@
 #include "libclient/wait.h"
 
 #define ASK_AGAIN 2 /* times a period that the ranks ask whether all have a new layout */
+/* Steps of a pipelined loop between two votes, at least: in a vote all wait for the last one, and ranks are a part of a step
+ * behind each other there. */
+#define FLOWING 3
 #define INTERVAL_MAX (INT64_C(1) << 20)
 
 int lb_loop_stepped(lb_loop *l, int64_t halo)
@@ -163,14 +166,15 @@ static void stop_asking(struct lb_loop *l)
     s->next = NULL;
 }
 
-/* How many exchanges until the ranks should ask again. */
-static int64_t propose_interval(const struct lb_loop *l)
+int64_t lbc_step_interval(const struct lb_loop *l)
 {
     const struct lbc_step *s = l->step;
     double most = s->interval < INTERVAL_MAX ? 2 * (double)s->interval : INTERVAL_MAX;
     int again = lbc_ctx_is_sync(l->ctx) ? 1 : ASK_AGAIN; /* there it is their report, too */
     double k = s->step_ns > 0 ? (double)l->period_ns / again / s->step_ns : 1;
 
+    if (l->elements > 0 && !lbc_ctx_is_sync(l->ctx) && k < FLOWING)
+        k = FLOWING;
     return (int64_t)(k < 1 ? 1 : k > most ? most : k);
 }
 
@@ -193,7 +197,7 @@ static int ask(struct lb_loop *l)
     const int64_t vote[] = {s->next != NULL,
                             hash,
                             -hash,
-                            propose_interval(l),
+                            lbc_step_interval(l),
                             lbc_link_is_open(&ctx->link),
                             l->number,
                             -(int64_t)l->number,

@@ -69,6 +69,9 @@ void lbc_step_account(struct lb_loop *l);
 /* lb_loop_next where there is nothing left of what was granted. */
 int lbc_step_next(struct lb_loop *l, int64_t *first, int64_t *last);
 
+/* How many exchanges, as this rank proposes, until the ranks should ask again whether all have a layout. */
+int64_t lbc_step_interval(const struct lb_loop *l);
+
 /* Free what makes the loop a stepped one; its transfers must have ended, or have failed. */
 void lbc_step_fini(struct lb_loop *l);
 

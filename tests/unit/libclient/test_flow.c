@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "libclient/ctx.h"
 #include "libclient/lb.h"
+#include "libclient/step.h"
 #include "tests/unit/brief.h"
 #include "tests/unit/libclient/crew.h"
 #include "tests/unit/libclient/fault.h"
@@ -327,6 +328,23 @@ START_TEST(test_balanced)
 }
 END_TEST
 
+/* In a vote all wait for the last rank, which empties a pipeline: there it is not in every step, however long steps are. */
+START_TEST(test_votes_are_apart)
+{
+    struct lb_ctx ctx = {0};
+    struct lbc_step s = {.interval = 8, .step_ns = 100e6};
+    struct lb_loop l = {.ctx = &ctx, .step = &s, .period_ns = 100000000};
+
+    ck_assert_int_eq(lbc_step_interval(&l), 1);
+    l.elements = 10;
+    ck_assert_int_eq(lbc_step_interval(&l), 3);
+    l.period_ns = 1000000000;
+    ck_assert_int_eq(lbc_step_interval(&l), 5);
+    s.interval = 1; /* in the beginning they follow one another quickly */
+    ck_assert_int_eq(lbc_step_interval(&l), 2);
+}
+END_TEST
+
 START_TEST(test_balancer_ends)
 {
     uint64_t random = first_seed() + (uint64_t)_i;
@@ -533,6 +551,7 @@ int main(void)
     tcase_set_timeout(tc, 300);
     tcase_add_loop_test(tc, test_static, 0, brief_cases(SIZES));
     tcase_add_loop_test(tc, test_balanced, 0, brief_cases(SIZES));
+    tcase_add_test(tc, test_votes_are_apart);
     tcase_add_loop_test(tc, test_balancer_ends, 0, brief_cases(8));
     tcase_add_loop_test(tc, test_contradictions, 0, brief_cases(6));
     if (!getenv("LB_TEST_TCP")) /* there its end is the connections' end */
