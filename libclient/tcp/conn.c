@@ -13,6 +13,9 @@
 #include "common/clock.h"
 #include "common/sock.h"
 
+#define KEEP_IDLE_S 60 /* then it is asked whether the other host is there, */
+#define KEEP_BETWEEN_S 20
+#define KEEP_COUNT 6        /* so often: three minutes in all */
 #define STRANGER_BYTES 1024 /* that one who has proved nothing may make us hold */
 #define IN_BYTES (2 * (LBX_FRAME_CAP + LBX_FRAME_OVERHEAD))
 #define ROOM_BYTES (4 * LBX_FRAME_CAP) /* of rows that wait to be sent */
@@ -22,13 +25,17 @@
 static struct lbc_conn *create(int fd, bool ours, int peer)
 {
     struct lbc_conn *c = calloc(1, sizeof(*c));
-    int one = 1;
+    int one = 1, idle_s = KEEP_IDLE_S, between_s = KEEP_BETWEEN_S, count = KEEP_COUNT;
 
     if (!c)
         return NULL;
     /* Patient, other than with the balancer: what is lost here are rows.  The kernel gives up after
-     * a quarter of an hour without any answer. */
+     * a quarter of an hour without any answer to what is sent; and where nothing is, but the other host has died, too. */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between_s, sizeof(between_s));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
     c->fd = fd;
     c->ours = ours;
     c->peer = peer;

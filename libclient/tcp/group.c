@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "libclient/tcp/tcp.h"
 
 #define WAIT_MS 100
-#define MESSAGES_MAX 256 /* of rounds to come: no rank is more than an operation ahead */
+#define HEED_NS LBX_NS_PER_S /* most messages come before: no connection is made for them */
+#define MESSAGES_MAX 256     /* of rounds to come: no rank is more than an operation ahead */
 
 int tcp_group_message(struct tcp_transport *t, const struct tcp_head *h, const uint8_t *bytes,
                       size_t n)
@@ -73,6 +75,23 @@ static int partner(const struct tcp_transport *t, uint32_t round)
     return (int)(((int64_t)t->base.rank + (INT64_C(1) << round)) % t->base.size);
 }
 
+/*
+ * The message of the present round has not come: from whom it is to come may have died before it ever spoke to us, or have
+ * gone.  Returns 0 or a negative errno.
+ */
+static int heed(struct tcp_transport *t)
+{
+    struct tcp_group *g = &t->group;
+    int64_t now_ns = lbx_clock_mono_ns(), size = t->base.size;
+    int source = (int)((t->base.rank + size - (INT64_C(1) << g->round) % size) % size);
+
+    if (lbc_mesh_is_gone(t->mesh, source))
+        return -EPIPE;
+    if (g->since_ns == 0)
+        g->since_ns = now_ns;
+    return now_ns - g->since_ns < HEED_NS ? 0 : lbc_mesh_heed(t->mesh, source);
+}
+
 static int send_least(struct tcp_transport *t)
 {
     struct tcp_group *g = &t->group;
@@ -89,9 +108,13 @@ int tcp_least_start(struct lbc_transport *base, int64_t *value, int n)
 
     t->group.id++;
     t->group.round = 0;
+    t->group.since_ns = 0;
     t->group.value = value;
     t->group.n = n;
-    return send_least(t) < 0 ? -EIO : 0;
+    if (send_least(t) == 0)
+        return 0;
+    lbc_mesh_fail(t->mesh); /* those who wait for us hear of it */
+    return -EIO;
 }
 
 int tcp_barrier_start(struct lbc_transport *base)
@@ -118,9 +141,14 @@ int tcp_least_test(struct lbc_transport *base)
         }
         free(m);
         g->round++;
+        g->since_ns = 0;
         if (rc == 0)
             rc = send_least(t);
     }
+    if (rc == 0 && !is_over(t, g->round))
+        rc = heed(t);
+    if (rc < 0)
+        lbc_mesh_fail(t->mesh);
     if (rc == 0 && is_over(t, g->round)) {
         /* The others need what we said last, and the program may not call us again for long. */
         rc = tcp_progress(t);
@@ -159,6 +187,10 @@ static int take_blocks(struct tcp_transport *t, double *block, size_t bytes)
             return -EIO;
         m = take(&t->group, (uint64_t)at << 8 | t->group.round);
         if (!m) {
+            if (heed(t) < 0) {
+                lbc_mesh_fail(t->mesh);
+                return -EIO;
+            }
             poll(&p, 1, WAIT_MS);
             continue;
         }
@@ -187,6 +219,7 @@ int tcp_allgather(struct lbc_transport *base, const double *values, int n, doubl
     for (t->group.round = 0; rc == 0 && !is_over(t, t->group.round); t->group.round++) {
         size_t have = (size_t)1 << t->group.round, k = have < size - have ? have : size - have;
 
+        t->group.since_ns = 0;
         rc = send_blocks(t, block, k * bytes);
         if (rc == 0)
             rc = take_blocks(t, block + have * (size_t)n, k * bytes);

@@ -152,6 +152,37 @@ bool lbc_mesh_has_failed(const struct lbc_mesh *m)
     return m->failed;
 }
 
+bool lbc_mesh_is_gone(const struct lbc_mesh *m, int rank)
+{
+    return m->gone[rank];
+}
+
+int lbc_mesh_heed(struct lbc_mesh *m, int rank)
+{
+    if (m->failed || m->gone[rank])
+        return -EPIPE;
+    return m->in[rank] ? 0 : lbc_mesh_connect(m, rank);
+}
+
+void lbc_mesh_fail(struct lbc_mesh *m)
+{
+    m->failed = true;
+    for (int r = 0; r < m->config.size; r++) {
+        if (m->out[r])
+            lbc_conn_shut(m->out[r]);
+        if (m->in[r])
+            lbc_conn_shut(m->in[r]);
+    }
+    for (int i = 0; i < STRANGERS_MAX; i++) {
+        lbc_conn_destroy(m->stranger[i]);
+        m->stranger[i] = NULL;
+    }
+    if (m->config.listen_fd >=
+        0) /* those that have connected, and were not taken yet, hear of it by this */
+        close(m->config.listen_fd);
+    m->config.listen_fd = -1;
+}
+
 /* A place for a connection that has proved nothing yet: where all are taken, that of one which has not for long.  Returns
  * -1 when none is to be had. */
 static int find_place(struct lbc_mesh *m)
@@ -276,6 +307,8 @@ int lbc_mesh_progress(struct lbc_mesh *m)
                 take_connections(m);
         }
     }
+    if (m->failed)
+        lbc_mesh_fail(m);
     return m->failed ? -EIO : 0;
 }
 
@@ -325,7 +358,8 @@ void lbc_mesh_destroy(struct lbc_mesh *m)
         lbc_conn_destroy(m->stranger[i]);
     if (m->epoll_fd >= 0)
         close(m->epoll_fd);
-    close(m->config.listen_fd);
+    if (m->config.listen_fd >= 0)
+        close(m->config.listen_fd);
     explicit_bzero(&m->endpoint, sizeof(m->endpoint));
     free(m->out);
     free(m->in);

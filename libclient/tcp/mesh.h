@@ -6,7 +6,8 @@
  *
  * Nothing here waits for another rank, but connecting, which the other one's kernel answers.  A rank
  * that goes says so on all its connections; one whose connection ends without that has died, and
- * the mesh has failed.
+ * the mesh has failed.  A mesh that has failed ends its connections at once, so that those who wait for this rank hear of it:
+ * who waits for a rank for long has a connection with it.
  */
 #ifndef LBC_TCP_MESH_H
 #define LBC_TCP_MESH_H
@@ -60,6 +61,16 @@ int lbc_mesh_progress(struct lbc_mesh *m) __attribute__((warn_unused_result));
 int lbc_mesh_fd(const struct lbc_mesh *m);
 
 bool lbc_mesh_has_failed(const struct lbc_mesh *m);
+
+/* Has a rank said that it goes?  All that it sent before has been delivered then. */
+bool lbc_mesh_is_gone(const struct lbc_mesh *m, int rank);
+
+/* What a rank that waits for another does: from here on the mesh fails when the other one dies, even if nothing was ever sent
+ * between the two.  Returns 0, or a negative errno: it is not there any more. */
+int lbc_mesh_heed(struct lbc_mesh *m, int rank) __attribute__((warn_unused_result));
+
+/* End all connections without a word: what was to be done with the others failed. */
+void lbc_mesh_fail(struct lbc_mesh *m);
 
 /* Say that we go, where the mesh has not failed, and close all; waits a moment for what is still to
  * be sent.  NULL is fine. */

@@ -84,6 +84,8 @@ int tcp_exchange_start(struct lbc_transport *base, struct lbc_exchange *e)
         end = &(*end)->next;
     *end = e;
     e->next = NULL;
+    if (rc < 0)
+        lbc_mesh_fail(t->mesh);
     return rc < 0 ? -EIO : 0;
 }
 
@@ -137,6 +139,11 @@ int tcp_exchange_test(struct lbc_transport *base, struct lbc_exchange *e)
 
     if (tcp_progress(t) < 0)
         return -EIO;
+    for (size_t i = 0; i < e->n; i++)
+        if (e->part[i].cursor.left > 0 && lbc_mesh_is_gone(t->mesh, e->part[i].peer)) {
+            lbc_mesh_fail(t->mesh);
+            return -EIO;
+        }
     for (size_t i = 0; i < e->n; i++)
         if (e->part[i].cursor.left > 0 ||
             (e->part[i].out && !lbc_mesh_is_flushed(t->mesh, e->part[i].peer)))

@@ -74,7 +74,8 @@ struct tcp_message {
 struct tcp_group {
     uint32_t id; /* of the operation that is under way, or was last */
     uint32_t round;
-    int64_t *value; /* [n], borrowed */
+    int64_t since_ns; /* the present round is waited for; 0: it is not yet */
+    int64_t *value;   /* [n], borrowed */
     int n;
     struct tcp_message *message; /* that have come, in order */
 };

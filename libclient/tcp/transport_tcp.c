@@ -176,6 +176,8 @@ static int tcp_send_test(struct lbc_transport *base, struct lbc_send *s)
     struct tcp_transport *t = tcp_of(base);
     int rc = tcp_progress(t);
 
+    if (rc == 0 && (!s->taken || s->rows.left > 0) && lbc_mesh_is_gone(t->mesh, s->dest))
+        rc = -EIO;
     if (rc == 0 && !(s->taken && s->rows.left == 0 && lbc_mesh_is_flushed(t->mesh, s->dest)))
         return 0;
     free_send(t, s);
@@ -253,6 +255,8 @@ static int tcp_recv_test(struct lbc_transport *base, struct lbc_recv *r)
     int rc = tcp_progress(t);
 
     /* The source waits for our answers, and the program may not call us again for long. */
+    if (rc == 0 && r->rows.left > 0 && lbc_mesh_is_gone(t->mesh, r->source))
+        rc = -EIO;
     if (rc == 0 && (r->rows.left > 0 || !lbc_mesh_is_flushed(t->mesh, r->source)))
         return 0;
     free_recv(t, r);

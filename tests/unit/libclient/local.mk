@@ -56,3 +56,8 @@ tests_unit_libclient_test_leave_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_leave_LDADD = libclient.la $(CHECK_LIBS) -lpthread
 tests_unit_libclient_test_leave_LDFLAGS = $(LB_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+
+check_PROGRAMS += tests/unit/libclient/test_lost
+tests_unit_libclient_test_lost_SOURCES = tests/unit/libclient/test_lost.c tests/unit/libclient/wired.c
+tests_unit_libclient_test_lost_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_libclient_test_lost_LDADD = libclient.la $(CHECK_LIBS) -lpthread
