@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Stepped and pipelined loops while layouts are lost, late and repeated, the balancer is killed at one, a rank is stopped and
-# resumed, a link is cut and healed, a rank closes a loop early, and one dies: the serial result, or an end that all can see; nobody hangs.
+# Stepped and pipelined loops while layouts are lost, late, repeated and out of date, the balancer is killed in each phase of one,
+# a rank is stopped and resumed, a link is cut and healed, a rank closes a loop early, and one dies: the serial result, or an end that all can see; nobody hangs.
 . "$(dirname "$0")/../lib/tap.sh"
 need_build examples/jacobi examples/sor tests/mpi/leave tests/fault/lb-balancer slurm_plugin/.libs/lb.so
 export LB_CLUSTER_LBD=no
@@ -11,31 +11,20 @@ need_cluster 4
 fault_hosts
 fault_balancer
 begin() { job --lb=auto -N4 -n4 -- "${program[@]}"; }
-under() { # TEXT NAME STEPS PLAN-LINE...: in a longer job when a short one gave no occasion
-  local text=$1 name=$2 steps
-  for steps in $3 $(($3 * 2)) $(($3 * 4)); do
-    plan "${@:4}"
-    kind "$name" --n 1000 --steps "$steps"
-    begin
-    ok "$text: ends well" job_end
-    ok "$text: the serial result" same
-    if planned; then break; fi
-    diag "no occasion in $steps steps"
-  done
-  ok "$text: it did happen" planned
-}
-
 under "layouts are lost for ranks in turn" jacobi 500 "lose layout 3"
 under "layouts come late" jacobi 500 "late layout 2"
-under "layouts come twice" jacobi 500 "twice layout 1"
+under "layouts come twice, and otherwise when they are in force" jacobi 500 "twice layout 1" "stale applied 1"
 under "killed before a layout" jacobi 500 "kill before-layout 1"
 under "killed when a rank has a layout" jacobi 500 "kill layout 1"
+under "a rank in turn has one of another epoch before, killed when a rank has applied one" jacobi 500 "stale layout 3" "kill applied 1"
 under "pipelined, layouts are lost" sor 150 "lose layout 3"
-under "pipelined, late and twice" sor 150 "late layout 3" "twice layout 2"
+under "pipelined, late, twice, and otherwise when they are in force" sor 150 "late layout 3" "twice layout 2" "stale applied 2"
+under "pipelined, killed before a layout" sor 150 "kill before-layout 1"
 under "pipelined, killed when a rank has a layout" sor 150 "kill layout 1"
+under "pipelined, a rank in turn has one of another epoch before, killed when a rank has applied one" sor 150 "stale layout 3" "kill applied 1"
 
 leave=$LB_BUILD/tests/mpi/leave
-for words in stepped pipelined; do
+for words in free stepped pipelined; do
   plan "twice instruct 1"
   job --lb=auto -N4 -n4 -- "$leave" $words 60 20 100000
   ok "a rank closes a $words loop early: the job ends well" job_end
