@@ -4,7 +4,7 @@ dist_man_MANS += docs/man/lb.3
 
 # man lb_loop_next and so on: a page of each function that shows lb(3).  tests/unit/libclient/man.sh holds the list to lb.h.
 LB_PAGES = libclient/man/lb_init.3 libclient/man/lb_init_comm.3 libclient/man/lb_init_fcomm.3 \
-	libclient/man/lb_finalize.3 libclient/man/lb_rank.3 libclient/man/lb_size.3 libclient/man/lb_balanced.3 \
+	libclient/man/lb_finalize.3 libclient/man/lb_error.3 libclient/man/lb_rank.3 libclient/man/lb_size.3 libclient/man/lb_balanced.3 \
 	libclient/man/lb_version.3 libclient/man/lb_loop_open.3 libclient/man/lb_loop_array.3 \
 	libclient/man/lb_loop_pack.3 libclient/man/lb_loop_next.3 libclient/man/lb_loop_owned.3 \
 	libclient/man/lb_loop_collect.3 libclient/man/lb_loop_stepped.3 libclient/man/lb_loop_exchange.3 \
