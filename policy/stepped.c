@@ -179,6 +179,9 @@ static bool report_valid(const struct lbp_stepped *s, const struct lbp_stepped_r
         r->move_wall_ns < 0 || r->move_cpu_ns < 0 || !(r->quota_cpus >= 0) ||
         r->quota_period_ns < 0)
         return false;
+    if (r->wall_ns > INT64_MAX - r->wait_ns ||
+        (r->steps > 0 && r->last - r->first > INT64_MAX / r->steps))
+        return false;
     if (r->epoch == s->epoch && (r->first != s->bound[r->rank] || r->last != s->bound[r->rank + 1]))
         return false;
     for (size_t i = 0; i < r->nsamples; i++) {
@@ -229,8 +232,9 @@ static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
     if (r->last > r->first && lbp_filter_add(&rank->filter, lasting(s, r, work), r->wall_ns))
         changed(s, now_ns);
     /* who has little to do is not measured the more seldom for that: it would keep little for ever */
-    rank->filtering_ns = rank->filter.wall > 0 ? rank->filtering_ns + r->wall_ns + r->wait_ns : 0;
-    if (rank->filtering_ns >= WINDOW_MAX_NS && s->config.params.policy != LBP_SIEGELL) {
+    rank->filtering_ns =
+        rank->filter.wall > 0 ? rank->filtering_ns + (double)(r->wall_ns + r->wait_ns) : 0;
+    if (rank->filtering_ns >= (double)WINDOW_MAX_NS && s->config.params.policy != LBP_SIEGELL) {
         rank->filtering_ns = 0;
         if (lbp_filter_flush(&rank->filter))
             changed(s, now_ns);

@@ -23,7 +23,7 @@ struct stepped_rank {
     struct lbp_filter filter;
     double work, wall, wait; /* since the last decision */
     int64_t steps;           /* the same */
-    int64_t filtering_ns;    /* elapsed in the filter's window that is not full */
+    double filtering_ns;     /* elapsed in the filter's window that is not full */
     double now_work, prev_work,
         first_work; /* of a step, with the bounds now, before, and at first */
     double now_wall, prev_wall, first_wall; /* that it took */

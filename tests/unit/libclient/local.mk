@@ -57,6 +57,14 @@ tests_unit_libclient_test_leave_LDADD = libclient.la $(CHECK_LIBS) -lpthread
 tests_unit_libclient_test_leave_LDFLAGS = $(LB_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
+check_PROGRAMS += tests/unit/libclient/test_huge
+tests_unit_libclient_test_huge_SOURCES = tests/unit/libclient/test_huge.c \
+	tests/unit/libclient/crew.c tests/unit/libclient/fault.c tests/unit/libclient/mind.c tests/unit/libclient/wired.c tests/unit/libclient/world.c
+tests_unit_libclient_test_huge_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_libclient_test_huge_LDADD = libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_huge_LDFLAGS = $(LB_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+
 check_PROGRAMS += tests/unit/libclient/test_lost
 tests_unit_libclient_test_lost_SOURCES = tests/unit/libclient/test_lost.c tests/unit/libclient/wired.c
 tests_unit_libclient_test_lost_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)

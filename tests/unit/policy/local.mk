@@ -88,3 +88,8 @@ check_PROGRAMS += tests/unit/policy/test_alert
 tests_unit_policy_test_alert_SOURCES = tests/unit/policy/test_alert.c
 tests_unit_policy_test_alert_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_alert_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_extremes
+tests_unit_policy_test_extremes_SOURCES = tests/unit/policy/test_extremes.c
+tests_unit_policy_test_extremes_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_extremes_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm

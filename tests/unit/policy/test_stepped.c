@@ -336,9 +336,9 @@ END_TEST
 START_TEST(test_refuses)
 {
     struct lbp_stepped *s = make();
-    struct lbp_stepped_report bad[8];
+    struct lbp_stepped_report bad[9];
 
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 9; i++)
         bad[i] = did(0, 5, 5, 50 * MS);
     bad[0].rank = 2;
     bad[1].steps = 6;
@@ -348,7 +348,8 @@ START_TEST(test_refuses)
     bad[5].epoch = 1;
     bad[6].cpu_ns = -5;
     bad[7].first = 1;
-    for (int i = 0; i < 8; i++)
+    bad[8].step = bad[8].steps = INT64_MAX / 499; /* more iterations than can be counted */
+    for (int i = 0; i < 9; i++)
         ck_assert_msg(say(s, bad[i], 100 * MS) == -EINVAL, "report %d was taken", i);
     lbp_stepped_destroy(s);
 }
@@ -356,6 +357,7 @@ END_TEST
 
 START_TEST(test_config)
 {
+    static const double no_hardware[] = {0, -1, NAN, INFINITY, -INFINITY};
     struct lbp_stepped_config c = {.nranks = 2, .n = 1000, .first_epoch = 1};
     double hardware[2] = {1, 0};
     int64_t wrong[3] = {0, 1200, 1000};
@@ -363,9 +365,17 @@ START_TEST(test_config)
 
     lbp_params_init(&c.params);
     ck_assert_int_eq(lbp_stepped_create(&c, wrong, 0, &s, NULL), -EINVAL);
-    c.hardware = hardware;
-    ck_assert_int_eq(lbp_stepped_create(&c, even, 0, &s, NULL), -EINVAL);
-    c.hardware = NULL;
+    for (int i = 0; i < 5; i++) {
+        hardware[1] = no_hardware[i];
+        c.hardware = hardware;
+        ck_assert_int_eq(lbp_stepped_create(&c, even, 0, &s, NULL), -EINVAL);
+        c.hardware = NULL;
+        c.weight = hardware; /* where 0 is one */
+        ck_assert_int_eq(lbp_stepped_first(1000, 2, hardware, 0, wrong), i ? -EINVAL : 0);
+        if (i > 0)
+            ck_assert_int_eq(lbp_stepped_create(&c, even, 0, &s, NULL), -EINVAL);
+        c.weight = NULL;
+    }
     c.first_epoch = 0;
     ck_assert_int_eq(lbp_stepped_create(&c, even, 0, &s, NULL), -EINVAL);
     ck_assert_ptr_null(s);
