@@ -162,7 +162,8 @@ static int world_send(struct lbc_transport *t, int dest, const void *header, siz
     memcpy(m->header, header, header_bytes);
     m->header_bytes = header_bytes;
     m->segment = calloc(n + 1, sizeof(*segment));
-    memcpy(m->segment, segment, n * sizeof(*segment));
+    if (n > 0) /* a header alone comes with no memory at all */
+        memcpy(m->segment, segment, n * sizeof(*segment));
     m->nsegments = n;
     m->buffered = world_random(&w->random, 2);
     for (size_t i = 0; m->buffered && i < n; i++) {
