@@ -45,10 +45,9 @@ struct lb_ctx {
 
     /* Where this rank is, and where others are that it may wait for, see apart.h. */
     uint32_t votes, voted; /* reductions entered so far, and those of them that are over */
-    uint32_t
-        collects; /* collections entered so far; of all three the same number is the same one on all ranks */
-    uint32_t gone_votes,
-        gone_collects; /* another one takes no part after these; UINT32_MAX: it may */
+    uint32_t collects;     /* entered so far; the same number is the same one on all ranks */
+    /* Another one takes no part after these; UINT32_MAX: it may. */
+    uint32_t gone_votes, gone_collects;
     uint32_t asked_vote, asked_collect; /* others were asked about */
     bool given_up;                      /* by another one, with all its loops */
     bool apart;                         /* this rank has closed what others go on with, */

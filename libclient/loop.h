@@ -61,14 +61,14 @@ struct lb_loop {
     bool told_waiting; /* that it has waited for another rank for very long; once a loop */
     void (*told)(struct lb_loop *l, const struct lbw_layout *m); /* what it does with a layout */
     bool (*vain)(struct lb_loop *l, bool votes); /* lbc_leave_is_vain; NULL: is not asked */
-    int64_t gone_exchanges,
-        gone_passes; /* the fewest after which another rank has closed it; of any loop */
-    bool leaving;    /* this rank is in lb_loop_close */
-    bool given_up;   /* by another rank, which waited for one that has closed it */
+    /* The fewest after which another rank has closed it; of any loop. */
+    int64_t gone_exchanges, gone_passes;
+    bool leaving;  /* this rank is in lb_loop_close */
+    bool given_up; /* by another rank, which waited for one that has closed it */
 
     enum lbc_state state;
     bool started;          /* lb_loop_next was called */
-    bool barrier_complete; /* of this pass */
+    bool barrier_complete; /* of this pass: its reduction is over, see apart.h */
     int64_t pass;          /* -1 before the first */
     int64_t final_pass;    /* no more moves in passes up to this one; -1: none yet */
     uint64_t epoch;        /* the last one obeyed */

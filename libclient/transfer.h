@@ -14,8 +14,8 @@
 enum lbc_transfer_kind {
     LBC_TRANSFER_MOVE = 1,    /* iterations change their owner */
     LBC_TRANSFER_COLLECT = 2, /* only the rows of one array, for lb_loop_collect */
-    LBC_TRANSFER_CLOSED =
-        3, /* no rows: the source has closed a stepped loop, see leave.h, or given it up */
+    /* No rows: the source has closed a stepped loop, see leave.h, or given it up. */
+    LBC_TRANSFER_CLOSED = 3,
     LBC_TRANSFER_ASK = 4, /* no rows: the source waits, see apart.h */
 };
 

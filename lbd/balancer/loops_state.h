@@ -21,10 +21,10 @@ struct lbd_loop {
     struct lbw_open *open; /* [nranks] as each rank last told */
     bool *opened, *joined; /* [nranks] */
     uint32_t nopened, nclosed;
-    int64_t
-        closed_passes; /* the fewest that a rank has closed a free-running loop after; INT64_MAX: none has */
+    /* The fewest that a rank has closed a free-running loop after; INT64_MAX: none has. */
+    int64_t closed_passes;
     int64_t most_pass;    /* that a rank was in; -1: none */
-    bool told_closed;     /* that the one is not behind the other */
+    bool told_closed;     /* that a rank is in a pass that another has closed the loop before */
     struct lbw_close sum; /* of the ranks that have closed it; passes: of the last */
     double elapsed_ns;    /* of the one that was in it longest */
     double cost_ns;       /* of an iteration on a reference core, sum of the ranks' first reports */

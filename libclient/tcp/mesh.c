@@ -177,8 +177,8 @@ void lbc_mesh_fail(struct lbc_mesh *m)
         lbc_conn_destroy(m->stranger[i]);
         m->stranger[i] = NULL;
     }
-    if (m->config.listen_fd >=
-        0) /* those that have connected, and were not taken yet, hear of it by this */
+    /* those that have connected, and were not taken yet, hear of it by this */
+    if (m->config.listen_fd >= 0)
         close(m->config.listen_fd);
     m->config.listen_fd = -1;
 }
