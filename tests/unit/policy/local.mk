@@ -55,7 +55,7 @@ tests_unit_policy_test_efficiency_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_efficiency_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_stepped
-tests_unit_policy_test_stepped_SOURCES = tests/unit/policy/test_stepped.c
+tests_unit_policy_test_stepped_SOURCES = tests/unit/policy/test_stepped.c tests/unit/policy/halves.h
 tests_unit_policy_test_stepped_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_stepped_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
@@ -90,6 +90,6 @@ tests_unit_policy_test_alert_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_alert_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_extremes
-tests_unit_policy_test_extremes_SOURCES = tests/unit/policy/test_extremes.c
+tests_unit_policy_test_extremes_SOURCES = tests/unit/policy/test_extremes.c tests/unit/policy/halves.h
 tests_unit_policy_test_extremes_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_extremes_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm

@@ -8,13 +8,9 @@
 #include "policy/balance.h"
 #include "policy/stepped.h"
 #include "policy/stepped_impl.h"
+#include "tests/unit/policy/halves.h"
 
-#define MS INT64_C(1000000)
 #define MANY (INT64_C(1) << 40)
-
-static const int64_t even[3] = {0, 500, 1000};
-static struct lbp_stepped_action action[LBP_STEPPED_ACTIONS];
-static size_t n;
 
 /* Rank 0 is through with a share of its half, rank 1 at a tenth of its speed; half a second later than before. */
 static struct lbp_report half_second(uint32_t rank, int64_t each, int k)
@@ -83,24 +79,6 @@ START_TEST(test_balance_huge)
 }
 END_TEST
 
-static struct lbp_stepped_report stepped_did(uint32_t rank, int64_t step, int64_t steps,
-                                             int64_t wall_ns)
-{
-    return (struct lbp_stepped_report){.rank = rank,
-                                       .step = step,
-                                       .steps = steps,
-                                       .first = even[rank],
-                                       .last = even[rank + 1],
-                                       .wall_ns = wall_ns,
-                                       .cpu_ns = 50 * MS,
-                                       .shift_iterations = -1};
-}
-
-static int say(struct lbp_stepped *s, struct lbp_stepped_report r, int64_t now_ns)
-{
-    return lbp_stepped_report(s, &r, now_ns, action, &n);
-}
-
 /* Whatever a decision was made of, it can be carried out. */
 static void check_sound(struct lbp_stepped *s)
 {
@@ -162,7 +140,7 @@ START_TEST(test_stepped_rates)
         ck_assert_int_eq(lbp_stepped_create(&c, even, 0, &s, NULL), 0);
         for (int k = 1; k < 30; k++)
             for (uint32_t r = 0; r < 2; r++) {
-                struct lbp_stepped_report d = stepped_did(r, 5 * k, 5, 50 * MS);
+                struct lbp_stepped_report d = did(r, 5 * k, 5, 50 * MS);
                 struct lbp_sample sample;
                 int rc = r == 0 ? table[i / 3].rc : 0;
 
@@ -205,7 +183,7 @@ START_TEST(test_stepped_huge)
     lbp_params_init(&c.params);
     ck_assert_int_eq(lbp_stepped_create(&c, half, 0, &s, NULL), 0);
     for (uint32_t r = 0; r < 2; r++) {
-        struct lbp_stepped_report d = stepped_did(r, 5, 5, (1 + (int64_t)r) * 500 * MS);
+        struct lbp_stepped_report d = did(r, 5, 5, (1 + (int64_t)r) * 500 * MS);
 
         d.first = half[r];
         d.last = half[r + 1];

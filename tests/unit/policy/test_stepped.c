@@ -8,12 +8,7 @@
 #include <stdlib.h>
 
 #include "policy/stepped_impl.h"
-
-#define MS INT64_C(1000000)
-
-static const int64_t even[3] = {0, 500, 1000};
-static struct lbp_stepped_action action[LBP_STEPPED_ACTIONS];
-static size_t n;
+#include "tests/unit/policy/halves.h"
 
 static struct lbp_stepped *make_with(const char *policy)
 {
@@ -28,23 +23,6 @@ static struct lbp_stepped *make_with(const char *policy)
 static struct lbp_stepped *make(void)
 {
     return make_with("auto");
-}
-
-static struct lbp_stepped_report did(uint32_t rank, int64_t step, int64_t steps, int64_t wall_ns)
-{
-    return (struct lbp_stepped_report){.rank = rank,
-                                       .step = step,
-                                       .steps = steps,
-                                       .first = even[rank],
-                                       .last = even[rank + 1],
-                                       .wall_ns = wall_ns,
-                                       .cpu_ns = 50 * MS,
-                                       .shift_iterations = -1};
-}
-
-static int say(struct lbp_stepped *s, struct lbp_stepped_report r, int64_t now_ns)
-{
-    return lbp_stepped_report(s, &r, now_ns, action, &n);
 }
 
 START_TEST(test_plan)
