@@ -28,10 +28,12 @@ static enum lbp_filter_state next_state(enum lbp_filter_state s, int direction)
     return s == LBP_FILTER_RISE2 || s == LBP_FILTER_RISE3 ? LBP_FILTER_RISE3 : LBP_FILTER_RISE1;
 }
 
-static double history_weight(struct lbp_filter *f, double wall)
+/* beyond: how far the measurement is outside the noise, in bands, >= 1. */
+static double history_weight(struct lbp_filter *f, double wall, double beyond)
 {
     switch (f->state) {
     case LBP_FILTER_FALL1:
+        return fmax(0.1, 0.5 / beyond);
     case LBP_FILTER_RISE2:
         return 0.5;
     case LBP_FILTER_FALL2:
@@ -68,7 +70,7 @@ static bool take_window(struct lbp_filter *f, double x, double wall)
     else /* the value is uncertain too, when its history is short */
         f->noise_ns += 0.1 * (fmax(fabs(error) * wall, NOISE_MIN) - f->noise_ns);
     f->state = next_state(f->state, direction);
-    h = f->fixed >= 0 ? f->fixed : history_weight(f, wall);
+    h = f->fixed >= 0 ? f->fixed : history_weight(f, wall, fabs(error) / band);
     f->value = (1 - h) * x + h * f->value;
     return direction != 0;
 }

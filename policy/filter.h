@@ -5,13 +5,14 @@
  *
  *     state    came by                          h                       then
  *     STEADY   within the noise                 history / (history + w)  averages up to 1.5 s
- *     FALL1    first measurement far below      0.5
+ *     FALL1    first measurement below          0.5 at the noise's edge, to 0.1 far outside
  *     FALL2    second and later                 0.1                     history begins anew
  *     RISE1    first measurement far above      1.0 (all history)
  *     RISE2    second                           0.5
  *     RISE3    third and later                  0.1                     history begins anew
  *
- * A fall is believed sooner than a rise, since one slow rank holds all the others.  What is noise is measured: a quota or a
+ * A fall is believed sooner than a rise, since one slow rank holds all the others; a first one the more, the less it can be
+ * noise: h is 0.5 over how many times the noise's band it is.  What is noise is measured: a quota or a
  * time slice of q ns puts an error of about q / w on a window of w ns, so that the mean of |error| x w is kept.
  * Source: Siegell & Steenkiste 1997, eq. 16 and the idea of table 1; states and values ours, chosen by tests/sim.
  */

@@ -21,3 +21,7 @@ tests_sim_test_saved_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_sim_test_saved_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 check_SCRIPTS += tests/sim/test_lbsim.sh tests/sim/test_forecast.sh
 EXTRA_DIST += tests/sim/test_lbsim.sh tests/sim/test_forecast.sh
+check_PROGRAMS += tests/sim/test_reaction
+tests_sim_test_reaction_SOURCES = tests/sim/test_reaction.c
+tests_sim_test_reaction_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_sim_test_reaction_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm

@@ -51,7 +51,7 @@ START_TEST(test_bad)
 }
 END_TEST
 
-/* A fall is half believed at once; a rise is not believed at first. */
+/* A clear fall is believed at once; a rise is not believed at first. */
 START_TEST(test_fall_before_rise)
 {
     struct lbp_filter fall, rise;
@@ -62,7 +62,7 @@ START_TEST(test_fall_before_rise)
     feed(&rise, 0.4, 20);
     feed(&fall, 0.2, 1);
     feed(&rise, 0.8, 1);
-    ck_assert_double_eq_tol(lbp_filter_value(&fall), 0.3, 0.01);
+    ck_assert_double_eq_tol(lbp_filter_value(&fall), 0.22, 0.01);
     ck_assert_int_eq(fall.state, LBP_FILTER_FALL1);
     ck_assert_double_eq_tol(lbp_filter_value(&rise), 0.4, 0.001);
     ck_assert_int_eq(rise.state, LBP_FILTER_RISE1);
@@ -72,6 +72,25 @@ START_TEST(test_fall_before_rise)
     ck_assert_double_eq_tol(lbp_filter_value(&rise), 0.6, 0.01);
     feed(&rise, 0.8, 1);
     ck_assert_double_ge(lbp_filter_value(&rise), 0.75);
+}
+END_TEST
+
+/* A fall that is hardly more than the noise is half believed, and the more the farther it is from it. */
+START_TEST(test_doubtful_fall)
+{
+    static const double noise[] = {6 * MS, 3 * MS, 1 * MS};
+    static const double expected[] = {0.316, 0.28, 0.256};
+
+    for (size_t i = 0; i < sizeof(noise) / sizeof(noise[0]); i++) {
+        struct lbp_filter f;
+
+        lbp_filter_init(&f, -1);
+        feed(&f, 0.4, 20);
+        f.noise_ns = noise[i]; /* the band is 0.38, 0.2 and 0.08; */
+        feed(&f, 0.24, 1);     /* and this is 0.4 below */
+        ck_assert_int_eq(f.state, LBP_FILTER_FALL1);
+        ck_assert_double_eq_tol(lbp_filter_value(&f), expected[i], 0.002);
+    }
 }
 END_TEST
 
@@ -204,6 +223,7 @@ int main(void)
     tcase_add_test(t, test_first_window);
     tcase_add_test(t, test_bad);
     tcase_add_test(t, test_fall_before_rise);
+    tcase_add_test(t, test_doubtful_fall);
     tcase_add_test(t, test_outlier);
     tcase_add_test(t, test_noise);
     tcase_add_test(t, test_fixed);
