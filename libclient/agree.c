@@ -29,12 +29,13 @@ int lb_loop_stepped(lb_loop *l, int64_t halo)
     return lbc_leave_prepare(l, halo, 0);
 }
 
-/* The time between blocks counts as the rank's own, see flow.c; what of it is the messages' is taken off again. */
+/* The time between blocks counts as the rank's own, see flow.c; what of it is the messages' is taken off again: that only, since
+ * what goes before a wait was not counted. */
 static void take_off_flow(struct lb_loop *l)
 {
     struct lbc_step *s = l->step;
     double stretch = s->cpu_ns > 0 ? (double)s->wall_ns / (double)s->cpu_ns : 1;
-    double off = lbc_flow_own_ns(l) * (double)s->layout->nblocks * (double)s->steps;
+    double off = (double)s->flow_ns;
 
     if (off > (double)s->cpu_ns * 0.9)
         off = (double)s->cpu_ns * 0.9;

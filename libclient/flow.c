@@ -89,7 +89,7 @@ static void send_block(struct lb_loop *l)
         cpu_ns = lbx_clock_thread_cpu_ns();
         while (s->sent <= k && lbc_message_is_through(l, y->outflow[s->sent]))
             s->sent++;
-        s->send.sum_ns += lbx_clock_thread_cpu_ns() - cpu_ns;
+        lbc_message_took(l, &s->send, cpu_ns);
     }
     lbc_size_choose(l);
 }
@@ -107,16 +107,13 @@ static bool receive_block(struct lb_loop *l)
     cpu_ns = lbx_clock_thread_cpu_ns();
     if (lbc_message_is_through(l, y->inflow[k])) {
         /* begun_ns stays: a rank whose quota is used up is stopped in there, and that time is its host's */
-        s->recv.sum_ns += lbx_clock_thread_cpu_ns() - cpu_ns;
+        lbc_message_took(l, &s->recv, cpu_ns);
         s->recv.n++;
         return !l->ctx->failed;
     }
     if (lbc_wait_for(l, y->inflow[k]) < 0)
         return false;
-    s->begun_cpu_ns = lbx_clock_process_cpu_ns();
-    s->begun_ns = lbx_clock_mono_ns();
-    s->wait_ns += s->begun_ns - since_ns;
-    l->total.wait_ns += s->begun_ns - since_ns;
+    lbc_step_waited(l, since_ns);
     return true;
 }
 
@@ -183,13 +180,6 @@ void lbc_flow_abandon(struct lb_loop *l)
     end(l);
 }
 
-double lbc_flow_own_ns(const struct lb_loop *l)
-{
-    const struct lbc_step *s = l->step;
-
-    return mean(&s->send) + mean(&s->recv);
-}
-
 int64_t lbc_flow_cost_ns(const struct lb_loop *l)
 {
     const struct lbc_step *s = l->step;
@@ -200,5 +190,5 @@ int64_t lbc_flow_cost_ns(const struct lb_loop *l)
         return -1;
     if (left && s->recv.n == 0)
         return (int64_t)(2 * mean(&s->send));
-    return (int64_t)lbc_flow_own_ns(l);
+    return (int64_t)(mean(&s->send) + mean(&s->recv));
 }

@@ -14,10 +14,8 @@
 /* A pass that the program left early: the other ranks still get all blocks, whatever is in them. */
 void lbc_flow_abandon(struct lb_loop *l);
 
-/* CPU time that a block's receiving and sending takes here. */
-double lbc_flow_own_ns(const struct lb_loop *l);
-
-/* The same of a rank that does both, as others cannot say it; -1: not measured, or others know better. */
+/* CPU time of receiving and sending a block, of a rank that does both, as others cannot say it; -1: not measured, or others
+ * know better. */
 int64_t lbc_flow_cost_ns(const struct lb_loop *l);
 
 #endif

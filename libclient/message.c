@@ -21,6 +21,14 @@ static void delay(const struct lb_ctx *ctx)
         ;
 }
 
+void lbc_message_took(struct lb_loop *l, struct lbc_cost *cost, int64_t since_cpu_ns)
+{
+    int64_t cpu_ns = lbx_clock_thread_cpu_ns() - since_cpu_ns;
+
+    cost->sum_ns += cpu_ns;
+    l->step->flow_begun_ns += cpu_ns;
+}
+
 void lbc_message_send(struct lb_loop *l, struct lbc_exchange *e)
 {
     int64_t cpu_ns = lbx_clock_thread_cpu_ns();
@@ -28,7 +36,7 @@ void lbc_message_send(struct lb_loop *l, struct lbc_exchange *e)
     if (l->ctx->test_delay_ns > 0)
         delay(l->ctx);
     lbc_message_start(l, e);
-    l->step->send.sum_ns += lbx_clock_thread_cpu_ns() - cpu_ns;
+    lbc_message_took(l, &l->step->send, cpu_ns);
     l->step->send.n++;
 }
 

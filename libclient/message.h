@@ -13,6 +13,9 @@ void lbc_message_start(struct lb_loop *l, struct lbc_exchange *e);
 /* Begin to send; the CPU time that it takes is added to the step's. */
 void lbc_message_send(struct lb_loop *l, struct lbc_exchange *e);
 
+/* Add this thread's CPU time since then to a cost of the step's. */
+void lbc_message_took(struct lb_loop *l, struct lbc_cost *cost, int64_t since_cpu_ns);
+
 /* Whether it is through; NULL is, and one that failed. */
 bool lbc_message_is_through(struct lb_loop *l, struct lbc_exchange *e);
 

@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "libclient/lanes.h"
 #include "libclient/message.h"
+#include "libclient/step.h"
 #include "libclient/wait.h"
 #include "policy/grain.h"
 
@@ -19,17 +20,6 @@ static struct lbc_size *sought(const struct lb_loop *l)
     const struct lbc_layout *y = l->step->layout;
 
     return y->batch == 0 ? y->size : NULL;
-}
-
-/* What went by since then was not the program's. */
-static void not_its_own(struct lb_loop *l, int64_t since_ns)
-{
-    struct lbc_step *s = l->step;
-
-    s->begun_cpu_ns = lbx_clock_process_cpu_ns();
-    s->begun_ns = lbx_clock_mono_ns();
-    s->wait_ns += s->begun_ns - since_ns;
-    l->total.wait_ns += s->begun_ns - since_ns;
 }
 
 static void finish(struct lb_loop *l, struct lbc_exchange *e)
@@ -54,7 +44,7 @@ void lbc_size_begin(struct lb_loop *l)
         finish(l, z->right);
         z->message_ns = lbx_clock_thread_cpu_ns() - cpu_ns;
     }
-    not_its_own(l, since_ns);
+    lbc_step_waited(l, since_ns);
 }
 
 void lbc_size_ask(struct lb_loop *l)
@@ -99,7 +89,7 @@ void lbc_size_choose(struct lb_loop *l)
     for (int64_t k = 1; y->inflow && k < y->nblocks; k++)
         lbc_message_start(l, y->inflow[k]);
     l->step->send = l->step->recv = (struct lbc_cost){0}; /* of messages of another size */
-    not_its_own(l, since_ns);
+    lbc_step_waited(l, since_ns);
 }
 
 void lbc_size_end(struct lb_loop *l)

@@ -35,6 +35,7 @@ void lbc_step_reset(struct lb_loop *l)
     s->steps = s->wall_ns = s->cpu_ns = s->wait_ns = 0;
     s->move_bytes = s->move_wall_ns = s->move_cpu_ns = 0;
     s->send = s->recv = (struct lbc_cost){0};
+    s->flow_ns = 0;
 }
 
 /* The balancer tells a layout. */
@@ -152,9 +153,28 @@ void lbc_step_account(struct lb_loop *l)
     sample->cpu_ns += cpu_ns;
     s->wall_ns += wall_ns;
     s->cpu_ns += cpu_ns;
+    s->flow_ns += s->flow_begun_ns;
+    s->flow_begun_ns = 0;
     l->total.compute_ns += wall_ns;
     l->total.cpu_ns += cpu_ns;
     l->executing = false;
+}
+
+/* The program's time begins. */
+static void begin_part(struct lbc_step *s)
+{
+    s->begun_cpu_ns = lbx_clock_process_cpu_ns();
+    s->begun_ns = lbx_clock_mono_ns();
+    s->flow_begun_ns = 0;
+}
+
+void lbc_step_waited(struct lb_loop *l, int64_t since_ns)
+{
+    struct lbc_step *s = l->step;
+
+    begin_part(s);
+    s->wait_ns += s->begun_ns - since_ns;
+    l->total.wait_ns += s->begun_ns - since_ns;
 }
 
 void lbc_step_begin(struct lb_loop *l)
@@ -165,8 +185,7 @@ void lbc_step_begin(struct lb_loop *l)
     l->pass++;
     l->state = LBC_RUNNING;
     s->part = 0;
-    s->begun_ns = lbx_clock_mono_ns();
-    s->begun_cpu_ns = lbx_clock_process_cpu_ns();
+    begin_part(s);
 }
 
 int lbc_step_end(struct lb_loop *l)

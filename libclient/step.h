@@ -39,6 +39,8 @@ struct lbc_step {
     /* Of a pipelined loop. */
     int64_t at, sent;           /* blocks handed out in this pass; of them, those sent and taken */
     struct lbc_cost send, recv; /* of a block's values, without waiting, since the last report */
+    /* The same, as far as it is in cpu_ns, and in what passes since begun_cpu_ns. */
+    int64_t flow_ns, flow_begun_ns;
 
     /* Since the last report. */
     int64_t steps, wall_ns, cpu_ns, wait_ns;
@@ -65,6 +67,9 @@ void lbc_step_reset(struct lb_loop *l);
 void lbc_step_begin(struct lb_loop *l);
 int lbc_step_end(struct lb_loop *l);
 void lbc_step_account(struct lb_loop *l);
+
+/* The library has waited since then: that time is not the program's, nor is the CPU time since it has the part. */
+void lbc_step_waited(struct lb_loop *l, int64_t since_ns);
 
 /* lb_loop_next where there is nothing left of what was granted. */
 int lbc_step_next(struct lb_loop *l, int64_t *first, int64_t *last);
