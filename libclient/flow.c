@@ -182,13 +182,13 @@ void lbc_flow_abandon(struct lb_loop *l)
 
 int64_t lbc_flow_cost_ns(const struct lb_loop *l)
 {
-    const struct lbc_step *s = l->step;
+    struct lbc_step *s = l->step;
     bool left = s->layout->inflow, right = s->layout->outflow;
 
     /* Ranks in the middle receive and send; those at the ends would call it too cheap, but where there are but two. */
     if (!right || s->send.n == 0 || (!left && lbc_layout_holders(l, s->layout) > 2))
         return -1;
-    if (left && s->recv.n == 0)
-        return (int64_t)(2 * mean(&s->send));
-    return (int64_t)(mean(&s->send) + mean(&s->recv));
+    if (s->recv.n > 0) /* else each was waited for: what it took meanwhile held nobody up */
+        s->recv_ns = mean(&s->recv);
+    return (int64_t)(mean(&s->send) + (left ? s->recv_ns : 0));
 }

@@ -11,8 +11,9 @@
 #include "libclient/wait.h"
 #include "policy/grain.h"
 
-#define TO_TIME 2  /* messages; the first of them makes the connection, the last is timed */
-#define PER_PAIR 2 /* a block's message is sent and received: twice what sending one takes */
+#define TO_TIME 2 /* messages; the first of them makes the connection, the last is timed */
+#define PER_PAIR \
+    2 /* ranks in the middle receive a block and send it: twice what sending one takes */
 
 /* This rank's size, as long as it is to be found. */
 static struct lbc_size *sought(const struct lb_loop *l)
@@ -59,11 +60,12 @@ static int64_t choose(const struct lb_loop *l, const struct lbc_size *z)
     const struct lbc_step *s = l->step;
     const struct lbc_layout *y = s->layout;
     double pass_ns = (double)s->cpu_ns / (double)y->block * (double)l->elements;
+    uint32_t holders = (uint32_t)lbc_layout_holders(l, y);
     struct lbp_grain g;
 
-    lbp_grain_init(&g, l->elements, (uint32_t)lbc_layout_holders(l, y));
+    lbp_grain_init(&g, l->elements, holders);
     lbp_grain_sweep(&g, pass_ns);
-    lbp_grain_message(&g, 0, PER_PAIR * (double)z->message_ns);
+    lbp_grain_message(&g, 0, (holders > 2 ? PER_PAIR : 1) * (double)z->message_ns);
     return (lbp_grain_choose(&g) + y->block / 2) / y->block;
 }
 

@@ -39,6 +39,7 @@ struct lbc_step {
     /* Of a pipelined loop. */
     int64_t at, sent;           /* blocks handed out in this pass; of them, those sent and taken */
     struct lbc_cost send, recv; /* of a block's values, without waiting, since the last report */
+    double recv_ns;             /* the mean when it was known last; 0: never */
     /* The same, as far as it is in cpu_ns, and in what passes since begun_cpu_ns. */
     int64_t flow_ns, flow_begun_ns;
 
