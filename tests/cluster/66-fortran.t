@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A Fortran program on a real cluster of unequal hosts: a stepped and a pipelined loop through the module slurm_lb, with the
 # serial results.
+# beside others: results, and what depends on speed is asked for three times
 . "$(dirname "$0")/../lib/tap.sh"
 need_build lb-balancer slurm_plugin/.libs/lb.so .libs/liblb.so
 for c in gfortran mpifort; do

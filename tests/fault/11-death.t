@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The balancer killed or stopped in each phase of a move and of the end of a pass: every iteration is run once, with its row
 # intact, and the job ends well.
+# beside others: what is planned is awaited, and asked for again in a longer job
 . "$(dirname "$0")/../lib/tap.sh"
 need_build bench/cpuloop tests/fault/lb-balancer slurm_plugin/.libs/lb.so
 export LB_CLUSTER_LBD=no

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Stepped and pipelined loops while layouts are lost, late, repeated and out of date, the balancer is killed in each phase of one,
 # a rank is stopped and resumed, a link is cut and healed, a rank closes a loop early, and one dies: the serial result, or an end that all can see; nobody hangs.
+# beside others: what is planned is awaited, and asked for again in a longer job
 . "$(dirname "$0")/../lib/tap.sh"
 need_build examples/jacobi examples/sor tests/mpi/leave tests/fault/lb-balancer slurm_plugin/.libs/lb.so
 export LB_CLUSTER_LBD=no

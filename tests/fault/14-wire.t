@@ -3,6 +3,7 @@
 # What rank 0 and the balancer say to each other comes twice, torn or with a bit of it changed, and a link is cut while a layout is
 # on its way to the ranks: what cannot be true is refused with its connection, and the job goes on without a balancer to the serial
 # result.
+# beside others: what is planned is awaited, and asked for again in a longer job
 . "$(dirname "$0")/../lib/tap.sh"
 need_build bench/cpuloop examples/jacobi examples/sor tests/fault/lb-balancer slurm_plugin/.libs/lb.so
 export LB_CLUSTER_LBD=no

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # A host's link is cut and healed while iterations move: the job is complete, with its balancer or, after a longer cut, without.
+# beside others: what is done to the job is done while it is held
 . "$(dirname "$0")/../lib/tap.sh"
 need_build bench/cpuloop lb-balancer slurm_plugin/.libs/lb.so
 export LB_CLUSTER_LBD=no

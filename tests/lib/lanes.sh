@@ -62,7 +62,9 @@ export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-10}
 lane_make_check() { # NAME DIR [VARIABLE=VALUE...]
   local log=$build/log/$1.check.log st=0 t0=$SECONDS
   printf '%s: make check\n' "$1"
-  timeout -k 20 "$lane_seconds" make -C "$2" -k -j"$build_jobs" check "${@:3}" >"$log" 2>&1 </dev/null || st=$?
+  # Built first, since tests wait as much as they compute: one more of them at a time than there are processors.
+  timeout -k 20 "$lane_seconds" sh -c 'make -k -j"$0" check TESTS= "$@" && exec make -k -j$(($0 + 1)) check "$@"' \
+    "$build_jobs" -C "$2" "${@:3}" >"$log" 2>&1 </dev/null || st=$?
   if [ $st = 124 ]; then
     lane_fail
     printf '  still running after %d s\n' "$lane_seconds"
@@ -80,7 +82,7 @@ lane_valgrind() {
   local log=$build/log/valgrind.log st=0 result rest
   command -v valgrind >/dev/null || { lane_skip "valgrind is not installed"; return; }
   build_main && step "valgrind: make the tests" "$build/log/valgrind.make.log" make -C "$build" -j"$build_jobs" check TESTS= || { lane_fail; return; }
-  "$top/tests/valgrind" -b "$build" >"$log" 2>&1 || st=$?
+  "$top/tests/valgrind" -j "$build_jobs" -b "$build" >"$log" 2>&1 || st=$?
   while read -r result rest; do
     case $result in
       ok) lane_pass ;;
@@ -156,7 +158,7 @@ lane_distcheck() {
   local left_out
   build_main || { lane_fail; return; }
   # What the tests find in the tree they have found in the lane check; here it is asked whether the distribution is whole.
-  if step "distcheck" "$build/log/distcheck.log" timeout -k 20 "$lane_seconds" env LB_TEST_BRIEF=1 make -C "$build" -j"$build_jobs" distcheck; then lane_pass; else lane_fail; fi
+  if step "distcheck" "$build/log/distcheck.log" timeout -k 20 "$lane_seconds" env LB_TEST_BRIEF=1 make -C "$build" -j$((build_jobs + 1)) distcheck; then lane_pass; else lane_fail; fi
   left_out=$(lane_left_out)
   if [ -z "$left_out" ]; then lane_pass; else
     lane_fail

@@ -3,6 +3,7 @@
 # Ranks that wait for the balancer's answers (sync=yes) under the model checker: tests/model/sync.pml says what is modelled and what is
 # checked.  Each case is searched whole; a planted fault must be found, or the search shows nothing.
 set -u
+# beside others: a search, each on one processor
 . "$(dirname "$0")/spin.sh"
 model=$top/tests/model/sync.pml
 
