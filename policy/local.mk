@@ -6,7 +6,7 @@ libpolicy_la_SOURCES = \
 	policy/alert.c policy/alert.h \
 	policy/alike.c policy/alike.h \
 	policy/apportion.c policy/apportion.h \
-	policy/auto.c \
+	policy/auto.c policy/auto.h policy/auto_end.c policy/auto_pace.c \
 	policy/balance.c policy/balance.h policy/decision.h \
 	policy/caps.c policy/caps.h \
 	policy/efficiency.c policy/efficiency.h \
@@ -29,6 +29,7 @@ libpolicy_la_SOURCES = \
 	policy/registry.c policy/registry.h \
 	policy/stepped.c policy/stepped.h policy/stepped_account.c policy/stepped_regret.c policy/stepped_decide.c policy/stepped_impl.h \
 	policy/threshold.c policy/threshold.h \
+	policy/value.c policy/value.h \
 	policy/view.c policy/view.h
 libpolicy_la_CFLAGS = $(LB_CFLAGS)
 libpolicy_la_LIBADD = -lm

@@ -8,16 +8,14 @@
 #include <string.h>
 
 #include "policy/nearest.h"
+#include "policy/value.h"
 
-#define NS_PER_S INT64_C(1000000000)
-#define MICRO INT64_C(1000000) /* ratios are kept to so many parts */
-#define SHOWN_MAX 40           /* bytes of a person's text that are shown again */
-#define PERIOD_MIN (NS_PER_S / 100)
-#define PERIOD_MAX (3600 * NS_PER_S)
-#define CHUNK_MIN (NS_PER_S / 100000)
-#define CHUNK_MAX (60 * NS_PER_S)
-#define STABLE_MIN (NS_PER_S / 100)
-#define STABLE_MAX (86400 * NS_PER_S)
+#define PERIOD_MIN (LBP_NS_PER_S / 100)
+#define PERIOD_MAX (3600 * LBP_NS_PER_S)
+#define CHUNK_MIN (LBP_NS_PER_S / 100000)
+#define CHUNK_MAX (60 * LBP_NS_PER_S)
+#define STABLE_MIN (LBP_NS_PER_S / 100)
+#define STABLE_MAX (86400 * LBP_NS_PER_S)
 
 static const struct lbp_policy_info policies[LBP_POLICIES] = {
     [LBP_AUTO] = {"auto", "shares by measured speed while much is left, pairwise moves at the end"},
@@ -92,188 +90,33 @@ void lbp_params_init(struct lbp_params *p)
     p->stable_ns = -1;
 }
 
-/* A piece of the text; not ended by a NUL. */
-struct piece {
-    const char *at;
-    size_t n;
-};
-
-/* The piece as it can be shown in a message: cut, and without bytes that a terminal might obey. */
-struct shown {
-    char text[SHOWN_MAX + 4];
-};
-
-static struct shown show(struct piece p)
-{
-    struct shown s;
-    size_t n = p.n < SHOWN_MAX ? p.n : SHOWN_MAX;
-
-    for (size_t i = 0; i < n; i++)
-        s.text[i] = p.at[i] >= ' ' && p.at[i] <= '~' ? p.at[i] : '?';
-    strcpy(s.text + n, p.n > SHOWN_MAX ? "..." : "");
-    return s;
-}
-
-static bool piece_is(struct piece p, const char *name)
-{
-    return strlen(name) == p.n && memcmp(p.at, name, p.n) == 0;
-}
-
-/* A decimal number, digits[.digits], as a multiple of 1 / scale; not strtod(), which obeys the
- * locale. */
-static int parse_decimal(struct piece *p, int64_t scale, int64_t max, int64_t *ret)
-{
-    int64_t value = 0, place = scale;
-    size_t i = 0, digits = 0;
-
-    for (; i < p->n && p->at[i] >= '0' && p->at[i] <= '9'; i++, digits++) {
-        if (value > max / 10)
-            return -ERANGE;
-        value = value * 10 + (p->at[i] - '0') * scale;
-        if (value > max)
-            return -ERANGE;
-    }
-    if (i < p->n && p->at[i] == '.')
-        for (i++; i < p->n && p->at[i] >= '0' && p->at[i] <= '9'; i++, digits++) {
-            place /= 10; /* digits below 1 / scale count for nothing */
-            value += (p->at[i] - '0') * place;
-        }
-    if (digits == 0)
-        return -EINVAL;
-    p->at += i;
-    p->n -= i;
-    *ret = value;
-    return 0;
-}
-
-static int parse_duration(struct piece p, int64_t *ret_ns)
-{
-    static const struct {
-        const char *name;
-        int64_t ns;
-    } unit[] = {{"", NS_PER_S}, {"s", NS_PER_S}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
-
-    size_t digits = 0;
-
-    while (digits < p.n && strchr("0123456789.", p.at[digits]) && p.at[digits])
-        digits++;
-    /* The unit first: what is too much in seconds may be little in nanoseconds. */
-    for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++) {
-        struct piece rest = {p.at + digits, p.n - digits};
-        int ret;
-
-        if (!piece_is(rest, unit[i].name))
-            continue;
-        rest = p;
-        ret = parse_decimal(&rest, unit[i].ns, INT64_MAX / 16, ret_ns);
-        return ret < 0 || piece_is(rest, unit[i].name) ? ret : -EINVAL;
-    }
-    return -EINVAL;
-}
-
-static int set_duration(struct piece value, const char *key, int64_t min_ns, int64_t max_ns,
-                        int64_t *ret_ns, struct lbx_error *err)
-{
-    int64_t ns = 0;
-    int ret = parse_duration(value, &ns);
-
-    if (ret == -EINVAL)
-        return lbx_error_set(err, -EINVAL,
-                             "%s=%s is no duration: write it as 50ms, 0.5s or 2 (seconds)", key,
-                             show(value).text);
-    if (ret < 0 || ns < min_ns || ns > max_ns)
-        return lbx_error_set(err, -EINVAL, "%s=%s is out of range: %gs to %gs", key,
-                             show(value).text, (double)min_ns / NS_PER_S,
-                             (double)max_ns / NS_PER_S);
-    *ret_ns = ns;
-    return 0;
-}
-
-static int set_ratio(struct piece value, const char *key, int64_t max_micro, double *ret_ratio,
-                     struct lbx_error *err)
-{
-    struct piece rest = value;
-    int64_t micro = 0;
-    int ret = parse_decimal(&rest, MICRO, INT64_MAX / 16, &micro);
-
-    if (ret == -EINVAL || rest.n > 0)
-        return lbx_error_set(err, -EINVAL, "%s=%s is no ratio: write it as 0.1", key,
-                             show(value).text);
-    if (ret < 0 || micro > max_micro)
-        return lbx_error_set(err, -EINVAL, "%s=%s is out of range: 0 to %g", key, show(value).text,
-                             (double)max_micro / MICRO);
-    *ret_ratio = (double)micro / MICRO;
-    return 0;
-}
-
-static int set_number(struct piece value, const char *key, int64_t max, int64_t *ret,
-                      struct lbx_error *err)
-{
-    struct piece rest = value;
-    int64_t number = 0;
-    int rc = value.n > 0 && memchr(value.at, '.', value.n) ? -EINVAL
-                                                           : parse_decimal(&rest, 1, max, &number);
-
-    if (rc == -EINVAL || (rc == 0 && rest.n > 0))
-        return lbx_error_set(err, -EINVAL, "%s=%s is no whole number: write it as 64", key,
-                             show(value).text);
-    if (rc < 0 || number < 1)
-        return lbx_error_set(err, -EINVAL, "%s=%s is out of range: 1 to %" PRId64, key,
-                             show(value).text, max);
-    *ret = number;
-    return 0;
-}
-
-static int set_choice(struct piece value, const char *key, bool *ret, struct lbx_error *err)
-{
-    if (!piece_is(value, "yes") && !piece_is(value, "no"))
-        return lbx_error_set(err, -EINVAL, "%s=%s is neither yes nor no", key, show(value).text);
-    *ret = piece_is(value, "yes");
-    return 0;
-}
-
-static int set_trace(struct piece value, char *trace, size_t size, struct lbx_error *err)
-{
-    if (value.n == 0)
-        return lbx_error_set(err, -EINVAL, "trace= needs the name of a file");
-    if (value.n >= size)
-        return lbx_error_set(err, -EINVAL, "trace=%s is too long: at most %zu bytes",
-                             show(value).text, size - 1);
-    for (size_t i = 0; i < value.n; i++)
-        if ((unsigned char)value.at[i] < ' ' || value.at[i] == 127)
-            return lbx_error_set(err, -EINVAL, "trace=%s has a control character in its name",
-                                 show(value).text);
-    memcpy(trace, value.at, value.n);
-    trace[value.n] = '\0';
-    return 0;
-}
-
-static int set_key(struct lbp_params *p, enum key key, struct piece value, struct lbx_error *err)
+static int set_key(struct lbp_params *p, enum key key, struct lbp_piece value,
+                   struct lbx_error *err)
 {
     const char *name = keys[key].name;
 
     switch (key) {
     case KEY_PERIOD:
-        return set_duration(value, name, PERIOD_MIN, PERIOD_MAX, &p->period_ns, err);
+        return lbp_value_duration(value, name, PERIOD_MIN, PERIOD_MAX, &p->period_ns, err);
     case KEY_THRESHOLD:
-        return set_ratio(value, name, MICRO, &p->threshold, err);
+        return lbp_value_ratio(value, name, LBP_MICRO, &p->threshold, err);
     case KEY_FILTER: /* 1 would never believe a measurement */
-        return set_ratio(value, name, MICRO - 1, &p->filter, err);
+        return lbp_value_ratio(value, name, LBP_MICRO - 1, &p->filter, err);
     case KEY_PROFIT:
-        return set_ratio(value, name, LBP_PROFIT_MAX * MICRO, &p->profit, err);
+        return lbp_value_ratio(value, name, LBP_PROFIT_MAX * LBP_MICRO, &p->profit, err);
     case KEY_STABLE:
-        return set_duration(value, name, STABLE_MIN, STABLE_MAX, &p->stable_ns, err);
+        return lbp_value_duration(value, name, STABLE_MIN, STABLE_MAX, &p->stable_ns, err);
     case KEY_GRAIN:
-        return set_number(value, name, LBP_GRAIN_MAX, &p->grain, err);
+        return lbp_value_number(value, name, LBP_GRAIN_MAX, &p->grain, err);
     case KEY_CHUNK:
-        return set_duration(value, name, CHUNK_MIN, CHUNK_MAX, &p->chunk_ns, err);
+        return lbp_value_duration(value, name, CHUNK_MIN, CHUNK_MAX, &p->chunk_ns, err);
     case KEY_SYNC:
-        return set_choice(value, name, &p->sync, err);
+        return lbp_value_choice(value, name, &p->sync, err);
     case KEY_REPORT:
         p->report = true;
         return 0;
     case KEY_TRACE:
-        return set_trace(value, p->trace, sizeof(p->trace), err);
+        return lbp_value_path(value, name, sizeof(p->trace), p->trace, err);
     case KEY_HOSTS:
         p->hosts = true;
         return 0;
@@ -284,7 +127,7 @@ static int set_key(struct lbp_params *p, enum key key, struct piece value, struc
 }
 
 /* For nearest(): names are compared whole, so the piece gets its own NUL. */
-static void ended(struct piece p, char text[LBP_NEAREST_MAX * 2])
+static void ended(struct lbp_piece p, char text[LBP_NEAREST_MAX * 2])
 {
     size_t n = p.n < LBP_NEAREST_MAX * 2 - 1 ? p.n : LBP_NEAREST_MAX * 2 - 1;
 
@@ -293,46 +136,46 @@ static void ended(struct piece p, char text[LBP_NEAREST_MAX * 2])
 }
 
 /* Whether the item is a key, with or without a value. */
-static bool is_key(struct piece item)
+static bool is_key(struct lbp_piece item)
 {
     const char *equals = item.n ? memchr(item.at, '=', item.n) : NULL;
 
     if (equals)
         item.n = (size_t)(equals - item.at);
     for (size_t i = 0; i < KEYS; i++)
-        if (piece_is(item, keys[i].name))
+        if (lbp_piece_is(item, keys[i].name))
             return true;
     return false;
 }
 
-static int parse_policy(struct piece item, enum lbp_policy *ret_policy, struct lbx_error *err)
+static int parse_policy(struct lbp_piece item, enum lbp_policy *ret_policy, struct lbx_error *err)
 {
     const char *name[LBP_POLICIES];
     char text[LBP_NEAREST_MAX * 2];
 
     for (size_t i = 0; i < LBP_POLICIES; i++) {
         name[i] = policies[i].name;
-        if (piece_is(item, name[i])) {
+        if (lbp_piece_is(item, name[i])) {
             *ret_policy = (enum lbp_policy)i;
             return 0;
         }
     }
     ended(item, text);
     return lbx_error_set(err, -EINVAL, "unknown policy \"%s\": the nearest is \"%s\"",
-                         show(item).text, name[lbp_nearest(text, name, LBP_POLICIES)]);
+                         lbp_piece_show(item).text, name[lbp_nearest(text, name, LBP_POLICIES)]);
 }
 
-static int parse_item(struct lbp_params *p, struct piece item, bool seen[KEYS],
+static int parse_item(struct lbp_params *p, struct lbp_piece item, bool seen[KEYS],
                       struct lbx_error *err)
 {
     const char *equals = item.n ? memchr(item.at, '=', item.n) : NULL;
-    struct piece left = item, value = {NULL, 0};
+    struct lbp_piece left = item, value = {NULL, 0};
     const char *name[KEYS];
     char text[LBP_NEAREST_MAX * 2];
 
     if (equals) {
         left.n = (size_t)(equals - item.at);
-        value = (struct piece){equals + 1, item.n - left.n - 1};
+        value = (struct lbp_piece){equals + 1, item.n - left.n - 1};
     }
     if (left.n == 0)
         return lbx_error_set(err, -EINVAL,
@@ -341,7 +184,7 @@ static int parse_item(struct lbp_params *p, struct piece item, bool seen[KEYS],
         bool flag = keys[i].unit[0] == '\0';
 
         name[i] = keys[i].name;
-        if (!piece_is(left, name[i]))
+        if (!lbp_piece_is(left, name[i]))
             continue;
         if (seen[i])
             return lbx_error_set(err, -EINVAL, "%s is given twice", name[i]);
@@ -354,13 +197,13 @@ static int parse_item(struct lbp_params *p, struct piece item, bool seen[KEYS],
         return set_key(p, (enum key)i, value, err);
     }
     ended(left, text);
-    return lbx_error_set(err, -EINVAL, "unknown key \"%s\": the nearest is \"%s\"", show(left).text,
-                         name[lbp_nearest(text, name, KEYS)]);
+    return lbx_error_set(err, -EINVAL, "unknown key \"%s\": the nearest is \"%s\"",
+                         lbp_piece_show(left).text, name[lbp_nearest(text, name, KEYS)]);
 }
 
 int lbp_params_overlay(struct lbp_params *p, const char *text, struct lbx_error *err)
 {
-    struct piece item = {text, strcspn(text, ",")};
+    struct lbp_piece item = {text, strcspn(text, ",")};
     struct lbp_params result = *p;
     bool seen[KEYS] = {false};
     int ret = 0;
@@ -417,8 +260,8 @@ static void put_duration(struct writer *w, const char *name, int64_t ns)
 {
     if (ns < 0)
         return;
-    if (ns % NS_PER_S == 0)
-        put(w, ",%s=%" PRId64 "s", name, ns / NS_PER_S);
+    if (ns % LBP_NS_PER_S == 0)
+        put(w, ",%s=%" PRId64 "s", name, ns / LBP_NS_PER_S);
     else if (ns % 1000000 == 0)
         put(w, ",%s=%" PRId64 "ms", name, ns / 1000000);
     else if (ns % 1000 == 0)
@@ -429,17 +272,17 @@ static void put_duration(struct writer *w, const char *name, int64_t ns)
 
 static void put_ratio(struct writer *w, const char *name, double ratio)
 {
-    int64_t micro = (int64_t)(ratio * MICRO + 0.5);
+    int64_t micro = (int64_t)(ratio * LBP_MICRO + 0.5);
     char digits[8];
     size_t n = 6;
 
     if (ratio < 0)
         return;
-    snprintf(digits, sizeof(digits), "%06d", (int)(micro % MICRO));
+    snprintf(digits, sizeof(digits), "%06d", (int)(micro % LBP_MICRO));
     while (n > 1 && digits[n - 1] == '0')
         n--;
     digits[n] = '\0';
-    put(w, ",%s=%" PRId64 ".%s", name, micro / MICRO, digits);
+    put(w, ",%s=%" PRId64 ".%s", name, micro / LBP_MICRO, digits);
 }
 
 int lbp_params_print(const struct lbp_params *p, char *text, size_t size)
