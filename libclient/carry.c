@@ -11,14 +11,14 @@
 static void add(struct lbc_carry *c, int peer, bool out, struct lbx_span span)
 {
     if (span.first < span.last)
-        c->parcel[c->n++] = (struct lbc_parcel){peer, out, span, 0, NULL};
+        c->parcel[c->n++] = (struct lbc_parcel){.peer = peer, .out = out, .span = span};
 }
 
-/* One part a parcel: the memory of sizes, or of data. */
-static int connect_parcels(const struct lb_loop *l, struct lbc_carry *c, bool sizes,
-                           struct lbc_exchange **ret)
+/* The sizes of all lots that have still to come or go.  Returns 0, -ENOMEM, or another negative errno. */
+static int connect_sizes(const struct lb_loop *l, struct lbc_carry *c, struct lbc_exchange **ret)
 {
     struct lbc_part *part = calloc(c->n + 1, sizeof(*part));
+    size_t n = 0;
     int rc;
 
     if (!part)
@@ -26,11 +26,10 @@ static int connect_parcels(const struct lb_loop *l, struct lbc_carry *c, bool si
     for (size_t i = 0; i < c->n; i++) {
         struct lbc_parcel *p = &c->parcel[i];
 
-        part[i] = (struct lbc_part){p->peer, p->out, {p->data, (size_t)p->bytes}};
-        if (sizes)
-            part[i].segment = (struct lbc_segment){&p->bytes, sizeof(p->bytes)};
+        if (p->span.first < p->span.last)
+            part[n++] = (struct lbc_part){p->peer, p->out, {&p->lot, sizeof(p->lot)}};
     }
-    rc = l->ctx->transport->ops->exchange_create(l->ctx->transport, part, c->n, ret);
+    rc = l->ctx->transport->ops->exchange_create(l->ctx->transport, part, n, ret);
     free(part);
     return rc;
 }
@@ -52,7 +51,7 @@ int lbc_carry_create(const struct lb_loop *l, const struct lbc_layout *before,
         add(c, r, false, lbc_layout_both(lbc_layout_of(before, r), lbc_layout_of(y, me)));
         add(c, r, true, lbc_layout_both(lbc_layout_of(before, me), lbc_layout_of(y, r)));
     }
-    rc = c->n > 0 ? connect_parcels(l, c, true, &c->sizes) : 0;
+    rc = c->n > 0 ? connect_sizes(l, c, &c->sizes) : 0;
     if (c->n == 0 || rc < 0)
         free(c);
     else
@@ -72,72 +71,179 @@ void lbc_carry_destroy(const struct lb_loop *l, struct lbc_carry *c)
 }
 
 /* The others are in it already: without memory a rank waits until there is some. */
-static int pack(struct lb_loop *l, struct lbc_parcel *p)
+static int pack(struct lb_loop *l, struct lbc_parcel *p, const struct lbx_span *span)
 {
     int rc;
 
-    while ((rc = lbc_packed_make(l, &p->span, 1, &p->data, &p->bytes)) == -ENOMEM)
+    while ((rc = lbc_packed_make(l, span, 1, &p->data, &p->lot.bytes)) == -ENOMEM)
         lbc_wait_rest(l->ctx);
+    return rc;
+}
+
+/* As much for each as there is room for: of one at least there is some.  Returns 0 or a negative errno. */
+static int pack_lots(struct lb_loop *l, struct lbc_carry *c)
+{
+    int64_t held_bytes = 0, bytes;
+    size_t left = 0, n;
+    int rc = 0;
+
+    for (size_t i = 0; i < c->n; i++)
+        left += c->parcel[i].out && c->parcel[i].span.first < c->parcel[i].span.last;
+    for (size_t i = 0; i < c->n && rc == 0; i++) {
+        struct lbc_parcel *p = &c->parcel[i];
+        struct lbx_span span;
+
+        if (!p->out || p->span.first == p->span.last)
+            continue;
+        p->lot.iterations = p->lot.bytes = 0;
+        rc = lbc_packed_fit(l, &p->span, 1, (LBC_PACKED_MOST - held_bytes) / (int64_t)left--, &span,
+                            &n, &bytes);
+        if (rc < 0 || !lbc_packed_has_room(held_bytes, bytes))
+            continue;
+        p->lot.iterations = span.last - span.first;
+        rc = pack(l, p, &span);
+        held_bytes += p->lot.bytes;
+    }
     return rc;
 }
 
 /* A place for what comes. */
 static int make_room(struct lb_loop *l, struct lbc_parcel *p)
 {
-    if (p->bytes < 1 || p->bytes > INT64_MAX / 2)
+    if (p->lot.bytes < 1 || p->lot.bytes > INT64_MAX / 2 || p->lot.iterations < 1 ||
+        p->lot.iterations > p->span.last - p->span.first)
         return -EPROTO;
-    while (!(p->data = malloc((size_t)p->bytes)))
+    while (!(p->data = malloc((size_t)p->lot.bytes)))
         lbc_wait_rest(l->ctx);
     return 0;
 }
 
-static int send_all(struct lb_loop *l, struct lbc_carry *c)
+/* Begin to send, or to receive, the lots of parcels [first, last).  Returns 0 or a negative errno. */
+static int start_lots(struct lb_loop *l, struct lbc_carry *c, size_t first, size_t last, bool out,
+                      struct lbc_exchange **ret)
 {
-    struct lbc_exchange *e = NULL;
-    int rc;
+    const struct lbc_transport_ops *ops = l->ctx->transport->ops;
+    struct lbc_part *part;
+    size_t n = 0;
+    int rc = 0;
 
-    while ((rc = connect_parcels(l, c, false, &e)) == -ENOMEM)
+    while (!(part = calloc(last - first + 1, sizeof(*part))))
         lbc_wait_rest(l->ctx);
-    if (rc < 0)
-        return rc;
-    rc = lbc_wait_exchange(l, e);
+    for (size_t i = first; i < last; i++) {
+        struct lbc_parcel *p = &c->parcel[i];
+
+        if (p->out == out && p->data)
+            part[n++] = (struct lbc_part){p->peer, out, {p->data, (size_t)p->lot.bytes}};
+    }
+    while (n > 0 && (rc = ops->exchange_create(l->ctx->transport, part, n, ret)) == -ENOMEM)
+        lbc_wait_rest(l->ctx);
+    free(part);
+    return rc < 0 || n == 0 ? rc : ops->exchange_start(l->ctx->transport, *ret);
+}
+
+/* Wait for what was started (NULL: nothing).  Returns 0 or -EIO. */
+static int finish_lots(struct lb_loop *l, struct lbc_exchange *e)
+{
+    int rc = e ? lbc_wait_for(l, e) : 0;
+
     l->ctx->transport->ops->exchange_destroy(l->ctx->transport, e);
     return rc;
 }
 
-static int run(struct lb_loop *l, struct lbc_carry *c)
+/* The parcel's lot has gone, or has come: its memory is free again. */
+static int take_lot(struct lb_loop *l, struct lbc_carry *c, struct lbc_parcel *p)
 {
+    struct lbx_span span = {p->span.first, p->span.first + p->lot.iterations};
     int rc = 0;
 
-    for (size_t i = 0; i < c->n && rc == 0; i++)
-        if (c->parcel[i].out)
-            rc = pack(l, &c->parcel[i]);
-    if (rc == 0)
-        rc = lbc_wait_exchange(l, c->sizes);
-    for (size_t i = 0; i < c->n && rc == 0; i++)
-        if (!c->parcel[i].out)
-            rc = make_room(l, &c->parcel[i]);
-    if (rc == 0)
-        rc = send_all(l, c);
-    for (size_t i = 0; i < c->n && rc == 0; i++) {
-        struct lbc_parcel *p = &c->parcel[i];
+    if (!p->data)
+        return 0;
+    if (!p->out)
+        rc = lbc_packed_take(l, &span, 1, p->data, p->lot.bytes);
+    *(p->out ? &c->bytes_out : &c->bytes_in) += p->lot.bytes;
+    p->span.first = span.last;
+    free(p->data);
+    p->data = NULL;
+    return rc;
+}
 
-        if (!p->out)
-            rc = lbc_packed_take(l, &p->span, 1, p->data, p->bytes);
-        *(p->out ? &c->bytes_out : &c->bytes_in) += p->bytes;
+/* What the others have for this rank, in turn: so much at a time as there is room for. */
+static int receive_lots(struct lb_loop *l, struct lbc_carry *c)
+{
+    size_t first = 0, last = 0;
+    int rc = 0;
+
+    while (first < c->n && rc == 0) {
+        struct lbc_exchange *e = NULL;
+        int64_t held_bytes = 0;
+
+        for (; last < c->n && rc == 0; last++) {
+            struct lbc_parcel *p = &c->parcel[last];
+
+            if (p->out || p->span.first == p->span.last ||
+                (p->lot.iterations == 0 && p->lot.bytes == 0))
+                continue;
+            if (!lbc_packed_has_room(held_bytes, p->lot.bytes))
+                break;
+            rc = make_room(l, p);
+            held_bytes += p->lot.bytes;
+        }
+        if (rc == 0)
+            rc = start_lots(l, c, first, last, false, &e);
+        if (rc == 0)
+            rc = finish_lots(l, e);
+        for (; first < last && rc == 0; first++)
+            if (!c->parcel[first].out)
+                rc = take_lot(l, c, &c->parcel[first]);
     }
     return rc;
 }
 
+/* One round.  Returns 0 or a negative errno. */
+static int run_round(struct lb_loop *l, struct lbc_carry *c, struct lbc_exchange *sizes)
+{
+    struct lbc_exchange *e = NULL;
+    int rc = pack_lots(l, c);
+
+    if (rc == 0)
+        rc = lbc_wait_exchange(l, sizes);
+    if (rc == 0)
+        rc = start_lots(l, c, 0, c->n, true, &e);
+    if (rc == 0)
+        rc = receive_lots(l, c);
+    if (rc == 0)
+        rc = finish_lots(l, e);
+    else
+        l->ctx->transport->ops->exchange_destroy(l->ctx->transport, e);
+    for (size_t i = 0; i < c->n && rc == 0; i++)
+        if (c->parcel[i].out)
+            rc = take_lot(l, c, &c->parcel[i]);
+    return rc;
+}
+
+static bool is_through(const struct lbc_carry *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->parcel[i].span.first < c->parcel[i].span.last)
+            return false;
+    return true;
+}
+
 int lbc_carry_run(struct lb_loop *l, struct lbc_carry *c)
 {
-    if (run(l, c) < 0) {
-        lbc_ctx_fail(l->ctx);
-        return -EIO;
+    int rc = run_round(l, c, c->sizes);
+
+    while (rc == 0 && !is_through(c)) {
+        struct lbc_exchange *sizes = NULL;
+
+        while ((rc = connect_sizes(l, c, &sizes)) == -ENOMEM)
+            lbc_wait_rest(l->ctx);
+        if (rc == 0)
+            rc = run_round(l, c, sizes);
+        l->ctx->transport->ops->exchange_destroy(l->ctx->transport, sizes);
     }
-    for (size_t i = 0; i < c->n; i++) {
-        free(c->parcel[i].data);
-        c->parcel[i].data = NULL;
-    }
-    return 0;
+    if (rc == 0)
+        return 0;
+    lbc_ctx_fail(l->ctx);
+    return -EIO;
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Packed data on its way from one layout of a stepped or pipelined loop to the next.  Who has some for whom follows from the
- * layouts, and how much only from what is packed: so the ranks first tell each other sizes, then send.
+ * layouts, and how much only from what is packed.  It goes in rounds, in each of which a rank packs no more than packed.h
+ * allows: the ranks tell each other how much comes, send it, and unpack it; those that have nothing left for each other leave.
+ * All that a rank has to do with is in its k-th round at the same time, so none waits for one that waits for it.
  */
 #ifndef LBC_CARRY_H
 #define LBC_CARRY_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "libclient/layout.h"
@@ -14,13 +18,15 @@
 struct lbc_parcel {
     int peer;
     bool out;
-    struct lbx_span span;
-    int64_t bytes;
-    void *data; /* owned; NULL: none */
+    struct lbx_span span; /* of what has still to come or go */
+    struct {
+        int64_t iterations, bytes; /* the first of them; both 0: none */
+    } lot;                         /* of the present round */
+    void *data;                    /* owned; NULL: none */
 };
 
 struct lbc_carry {
-    struct lbc_exchange *sizes;
+    struct lbc_exchange *sizes;  /* of the first round */
     int64_t bytes_in, bytes_out; /* when it has run */
     size_t n;
     struct lbc_parcel parcel[];

@@ -6,13 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/clock.h"
 #include "libclient/launch.h"
 #include "libclient/lb.h"
 #include "libclient/link.h"
 #include "libclient/pmix.h"
 #include "libclient/transport.h"
 
+#define LBC_EXPECT_NS (500 * LBX_NS_PER_MS) /* what is announced is looked for so long */
+
 struct lbc_array;
+struct lbc_give;
 struct lbc_in;
 struct lbc_out;
 
@@ -57,10 +61,12 @@ struct lb_ctx {
     uint32_t nloops;      /* opened so far: the next one's number */
     struct lb_loop *loop; /* those open, the newest first */
     struct lbc_array *array;
-    struct lbc_in *in;   /* transfers coming in, in order of arrival */
-    struct lbc_out *out; /* transfers going out */
-    bool receiving;      /* rows of one coming in are on their way into memory */
-    int expected;        /* transfers that the balancer has announced and that are not here yet */
+    struct lbc_in *in;             /* transfers coming in, in order of arrival */
+    struct lbc_out *out;           /* transfers going out */
+    struct lbc_give *give;         /* moves that go out piece by piece */
+    int64_t packed_out, packed_in; /* bytes of packed data in memory, see packed.h */
+    bool receiving;                /* rows of one coming in are on their way into memory */
+    int expected; /* transfers that the balancer has announced and that are not here yet */
     int64_t expect_until_ns; /* one that has not come by then may have been refused at its source */
     int64_t looked_ns;       /* when transfers were looked for last */
     struct lbw_rank_msg *msg; /* scratch for one message; owned */

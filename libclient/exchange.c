@@ -2,15 +2,17 @@
 /* Obeying the balancer. */
 #include "libclient/exchange.h"
 
+#include <errno.h>
+
 #include "common/clock.h"
 #include "libclient/apart.h"
+#include "libclient/give.h"
 #include "libclient/incoming.h"
 #include "libclient/outgoing.h"
 #include "libclient/report.h"
 
 #define LOOK_NS (500 * LBX_NS_PER_MS) /* transfers that nobody announced are looked for so often */
 #define OVERHEAR_NS LBX_NS_PER_MS
-#define EXPECT_NS (500 * LBX_NS_PER_MS)
 #define EXPECTED_MAX 1000
 
 static void refuse(struct lb_loop *l, uint64_t epoch)
@@ -46,20 +48,17 @@ static size_t pick(const struct lb_loop *l, int64_t first, int64_t last, struct 
     return n;
 }
 
-/* From here on the iterations are on their way: no failure any more. */
+/* From here on the iterations are on their way, or will be, piece by piece: no failure any more. */
 static void give_away(struct lb_loop *l, const struct lbc_header *h)
 {
     int rc = 0;
 
     for (size_t i = 0; i < h->nspans && rc == 0; i++) { /* cannot fail: there is room */
-        int64_t n = h->span[i].last - h->span[i].first;
-
         rc = lbx_spanset_remove(&l->remaining, h->span[i].first, h->span[i].last);
-        if (rc == 0)
-            rc = lbx_spanset_remove(&l->owned, h->span[i].first, h->span[i].last);
-        l->remaining_count -= n;
-        l->iterations_out += n;
+        l->remaining_count -= h->span[i].last - h->span[i].first;
     }
+    if (!l->pack.pack)
+        lbc_give_gone(l, h);
     l->moves_out++;
 }
 
@@ -67,7 +66,8 @@ static void give_away(struct lb_loop *l, const struct lbc_header *h)
 static void obey(struct lb_ctx *ctx, struct lbw_move move)
 {
     struct lb_loop *l = lbc_loop_find(ctx, move.loop);
-    struct lbc_header h = {.kind = LBC_TRANSFER_MOVE, .epoch = move.epoch};
+    struct lbc_header h = {.kind = LBC_TRANSFER_MOVE, .epoch = move.epoch, .last = 1};
+    int rc;
 
     if (!l || l->step)
         return; /* closed: nobody keeps count of it any more; or its rows do not move so */
@@ -79,8 +79,11 @@ static void obey(struct lb_ctx *ctx, struct lbw_move move)
     }
     l->epoch = move.epoch;
     h.nspans = (uint32_t)pick(l, move.first, move.last, h.span);
-    if (h.nspans == 0 || lbc_loop_reserve(l, h.nspans) < 0 ||
-        lbc_outgoing_start(l, (int)move.dest, &h, 0, l->nrows) < 0) {
+    rc = h.nspans == 0 ? -ENOENT : lbc_loop_reserve(l, h.nspans);
+    if (rc == 0)
+        rc = l->pack.pack ? lbc_give_begin(l, (int)move.dest, &h)
+                          : lbc_outgoing_start(l, (int)move.dest, &h, 0, l->nrows);
+    if (rc < 0) {
         refuse(l, move.epoch);
         return;
     }
@@ -122,7 +125,7 @@ static void handle(struct lb_ctx *ctx, const struct lbw_rank_msg *msg, int64_t n
         break;
     case LBW_EXPECT:
         ctx->expected += ctx->expected < EXPECTED_MAX;
-        ctx->expect_until_ns = now_ns + EXPECT_NS;
+        ctx->expect_until_ns = now_ns + LBC_EXPECT_NS;
         break;
     case LBW_CLOSED:
         lbc_apart_told(ctx, msg->u.closed.loop, msg->u.closed.passes);
@@ -148,7 +151,7 @@ void lbc_exchange_listen(struct lb_ctx *ctx, int64_t now_ns)
 
 bool lbc_exchange_due(const struct lb_ctx *ctx, int64_t now_ns)
 {
-    return ctx->in || ctx->out || ctx->failed || !lbc_link_is_open(&ctx->link) ||
+    return ctx->in || ctx->out || ctx->give || ctx->failed || !lbc_link_is_open(&ctx->link) ||
            (ctx->expected > 0 && now_ns < ctx->expect_until_ns) ||
            now_ns - ctx->looked_ns >= LOOK_NS;
 }
@@ -157,7 +160,8 @@ void lbc_exchange_look(struct lb_ctx *ctx, int64_t now_ns)
 {
     ctx->looked_ns = now_ns;
     if (ctx->transport && !ctx->failed &&
-        (lbc_incoming_poll(ctx, now_ns) < 0 || lbc_outgoing_poll(ctx) < 0))
+        (lbc_incoming_poll(ctx, now_ns) < 0 || lbc_outgoing_poll(ctx) < 0 ||
+         lbc_give_go_on(ctx) < 0))
         lbc_ctx_fail(ctx);
     lbc_apart_settle(ctx, now_ns);
     if (ctx->failed)
@@ -179,5 +183,6 @@ void lbc_exchange_poll(struct lb_ctx *ctx, int64_t now_ns)
 void lbc_exchange_drop(struct lb_ctx *ctx, const struct lb_loop *l)
 {
     lbc_outgoing_drop(ctx, l);
+    lbc_give_drop(ctx, l);
     lbc_incoming_drop(ctx, l);
 }

@@ -23,7 +23,15 @@ struct lbc_in {
     bool received;  /* all is here; it waits for memory to be added */
     int64_t begun_ns, cpu_ns, bytes;
     void *packed; /* owned, NULL: none */
+    int64_t packed_bytes;
 };
+
+static void free_in(struct lb_ctx *ctx, struct lbc_in *in)
+{
+    ctx->packed_in -= in->packed_bytes;
+    free(in->packed);
+    free(in);
+}
 
 static bool is_header(const struct lbc_header *h, size_t bytes)
 {
@@ -45,7 +53,8 @@ static bool fits_loop(const struct lb_loop *l, const struct lbc_header *h)
             return false;
         end = h->span[i].last;
     }
-    if (h->packed_bytes < 0 ||
+    if (h->packed_bytes < 0 || h->before_iterations < 0 || h->before_bytes < 0 ||
+        h->before_iterations > l->n || h->before_bytes > INT64_MAX / 2 ||
         (h->packed_bytes > 0) != (h->kind == LBC_TRANSFER_MOVE && l->pack.pack && h->nspans > 0))
         return false;
     return h->kind != LBC_TRANSFER_COLLECT || h->array < l->nrows;
@@ -76,7 +85,10 @@ static int take_header(struct lb_ctx *ctx, int64_t now_ns)
         return -EIO;
     }
     memcpy(&in->header, u.bytes, n);
-    ctx->expected -= ctx->expected > 0;
+    if (in->header.kind == LBC_TRANSFER_MOVE && in->header.last == 0)
+        ctx->expect_until_ns = now_ns + LBC_EXPECT_NS; /* the next piece */
+    else
+        ctx->expected -= ctx->expected > 0;
     in->begun_ns = now_ns;
     while (*end)
         end = &(*end)->next;
@@ -108,8 +120,14 @@ static int begin_receiving(struct lb_ctx *ctx, struct lbc_in *in, const struct l
 
     if (!fits_loop(l, &in->header))
         return -EIO;
-    if (in->header.packed_bytes > 0 && !in->packed)
+    if (in->header.packed_bytes > 0 && !in->packed) {
+        /* else it waits at its source: what has a place here comes, as all are in the pass */
+        if (!lbc_packed_has_room(ctx->packed_in, in->header.packed_bytes))
+            return -ENOMEM;
         in->packed = malloc((size_t)in->header.packed_bytes);
+        in->packed_bytes = in->packed ? in->header.packed_bytes : 0;
+        ctx->packed_in += in->packed_bytes;
+    }
     segment = calloc(l->nrows * in->header.nspans + 2, sizeof(*segment));
     if (!segment || (in->header.packed_bytes > 0 && !in->packed)) {
         free(segment);
@@ -131,8 +149,11 @@ static int begin_receiving(struct lb_ctx *ctx, struct lbc_in *in, const struct l
 static int add(struct lbc_in *in, struct lb_loop *l, int64_t now_ns)
 {
     const struct lbc_header *h = &in->header;
-    struct lbw_done done = {h->epoch,  LBW_RECEIVED,          0,
-                            in->bytes, now_ns - in->begun_ns, in->cpu_ns};
+    struct lbw_done done = {.epoch = h->epoch,
+                            .role = LBW_RECEIVED,
+                            .bytes = h->before_bytes + in->bytes,
+                            .wall_ns = now_ns - in->begun_ns};
+    int64_t iterations = 0;
     int rc = 0;
 
     if (h->kind == LBC_TRANSFER_COLLECT) {
@@ -155,13 +176,19 @@ static int add(struct lbc_in *in, struct lb_loop *l, int64_t now_ns)
         rc = lbx_spanset_add(&l->owned, h->span[i].first, h->span[i].last);
         if (rc == 0)
             rc = lbx_spanset_add(&l->remaining, h->span[i].first, h->span[i].last);
-        done.iterations += h->span[i].last - h->span[i].first;
+        iterations += h->span[i].last - h->span[i].first;
     }
-    l->remaining_count += done.iterations;
-    l->total.iterations_in += done.iterations;
-    l->total.moves_in++;
+    l->remaining_count += iterations;
+    l->total.iterations_in += iterations;
     l->total.bytes_in += in->bytes;
     l->told_low = l->told_dry = false; /* there is something new to run out of */
+    l->piece_cpu_ns += in->cpu_ns;
+    if (h->last == 0)
+        return 0;
+    l->total.moves_in++;
+    done.iterations = h->before_iterations + iterations;
+    done.cpu_ns = l->piece_cpu_ns;
+    l->piece_cpu_ns = 0;
     lbc_report_done(l, &done);
     return 0;
 }
@@ -214,8 +241,7 @@ int lbc_incoming_poll(struct lb_ctx *ctx, int64_t now_ns)
         rc = go_on(ctx, in);
         if (rc == 1) {
             *p = in->next;
-            free(in->packed);
-            free(in);
+            free_in(ctx, in);
             rc = 0;
         } else {
             ctx->receiving |= in->receiving;
@@ -255,8 +281,8 @@ void lbc_incoming_drop(struct lb_ctx *ctx, const struct lb_loop *l)
         *p = in->next;
         if (in->recv && !in->receiving) /* rows on their way into memory keep their requests */
             ctx->transport->ops->recv_drop(ctx->transport, in->recv);
-        if (!in->receiving)
-            free(in->packed);
-        free(in);
+        if (in->receiving)
+            in->packed = NULL;
+        free_in(ctx, in);
     }
 }

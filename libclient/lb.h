@@ -120,7 +120,8 @@ int lb_loop_array(lb_loop *l, void *base, size_t row_bytes);
  * Data that belongs to iterations and is not rows: of a length of its own for each, or in many
  * pieces, such as the list of a cell's particles.  Callbacks bring it to and fro.  They are called
  * within lb_loop_next, in stepped and pipelined loops within lb_loop_exchange, in any order of
- * iterations, and call nothing of lb.h.
+ * iterations, and call nothing of lb.h.  What moves goes in pieces: no more than 4 MiB, or one
+ * iteration, is packed in memory at once of all that goes from a rank, and of all that comes.
  */
 struct lb_pack {
     size_t struct_bytes; /* sizeof(struct lb_pack) */

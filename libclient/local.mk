@@ -48,7 +48,7 @@ libclient_la_SOURCES = \
 	libclient/meet.c libclient/meet.h \
 	libclient/message.c libclient/message.h \
 	libclient/mpi_find.c libclient/mpi_find.h \
-	libclient/outgoing.c libclient/outgoing.h \
+	libclient/give.c libclient/give.h libclient/outgoing.c libclient/outgoing.h \
 	libclient/packed.c libclient/packed.h \
 	libclient/pass.c libclient/pass.h \
 	libclient/pmix.c libclient/pmix.h \

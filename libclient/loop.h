@@ -90,6 +90,7 @@ struct lb_loop {
     int64_t executed;                  /* in this pass */
     int64_t asks;                      /* the answer to this is waited for, see sync.h; 0: none */
     int64_t pass_wait_ns;
+    int64_t piece_cpu_ns; /* of pieces that have come, of moves that are not told of yet */
     size_t nsamples;
     struct lbw_sample sample[LBW_SAMPLES_MAX];
     size_t ndone;

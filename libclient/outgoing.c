@@ -19,13 +19,23 @@ struct lbc_out {
     bool move;             /* else a collection's */
     struct lbw_done done;
     int64_t begun_ns;
+    struct lbc_give *give; /* NULL: it is no piece */
+    lbc_outgoing_sent *sent;
     void *packed; /* owned, NULL: none */
+    int64_t packed_bytes;
     size_t nspans;
     struct lbx_span span[LBC_TRANSFER_SPANS];
 };
 
-int lbc_outgoing_start(struct lb_loop *l, int dest, struct lbc_header *h, size_t array,
-                       size_t narrays)
+static void free_out(struct lb_ctx *ctx, struct lbc_out *out)
+{
+    ctx->packed_out -= out->packed_bytes;
+    free(out->packed);
+    free(out);
+}
+
+static int start(struct lb_loop *l, int dest, struct lbc_header *h, size_t array, size_t narrays,
+                 struct lbc_give *give, lbc_outgoing_sent *sent)
 {
     struct lb_ctx *ctx = l->ctx;
     struct lbc_out *out = calloc(1, sizeof(*out));
@@ -33,13 +43,15 @@ int lbc_outgoing_start(struct lb_loop *l, int dest, struct lbc_header *h, size_t
     size_t n;
     int rc = out && segment ? 0 : -ENOMEM;
 
-    if (rc == 0 && l->pack.pack && h->kind == LBC_TRANSFER_MOVE)
+    if (rc == 0 && l->pack.pack && h->kind == LBC_TRANSFER_MOVE && h->nspans > 0)
         rc = lbc_packed_make(l, h->span, h->nspans, &out->packed, &h->packed_bytes);
     if (rc == 0) {
         h->magic = LBC_TRANSFER_MAGIC;
         h->loop = l->number;
         h->pass = l->pass;
         out->loop = l;
+        out->give = give;
+        out->sent = sent;
         out->move = h->kind == LBC_TRANSFER_MOVE;
         out->begun_ns = lbx_clock_mono_ns();
         out->done.cpu_ns = -lbx_clock_thread_cpu_ns();
@@ -67,9 +79,23 @@ int lbc_outgoing_start(struct lb_loop *l, int dest, struct lbc_header *h, size_t
         return rc;
     }
     out->done.cpu_ns += lbx_clock_thread_cpu_ns();
+    out->packed_bytes = h->packed_bytes;
+    ctx->packed_out += out->packed_bytes;
     out->next = ctx->out;
     ctx->out = out;
     return 0;
+}
+
+int lbc_outgoing_start(struct lb_loop *l, int dest, struct lbc_header *h, size_t array,
+                       size_t narrays)
+{
+    return start(l, dest, h, array, narrays, NULL, NULL);
+}
+
+int lbc_outgoing_start_piece(struct lb_loop *l, int dest, struct lbc_header *h,
+                             struct lbc_give *give, lbc_outgoing_sent *sent)
+{
+    return start(l, dest, h, 0, l->nrows, give, sent);
 }
 
 int lbc_outgoing_tell(struct lb_ctx *ctx, int dest, struct lbc_header *h)
@@ -108,7 +134,10 @@ static void finish(struct lbc_out *out)
         return;
     out->done.wall_ns = lbx_clock_mono_ns() - out->begun_ns;
     l->bytes_out += out->done.bytes;
-    lbc_report_done(l, &out->done);
+    if (out->give)
+        out->sent(out->give, &out->done);
+    else
+        lbc_report_done(l, &out->done);
     for (size_t a = 0; a < l->nrows; a++) {
         size_t row = l->rows[a].row_bytes;
 
@@ -136,8 +165,7 @@ int lbc_outgoing_poll(struct lb_ctx *ctx)
         *p = out->next;
         if (rc == 1)
             finish(out);
-        free(out->packed);
-        free(out);
+        free_out(ctx, out);
         if (rc < 0)
             return rc;
     }
@@ -186,7 +214,8 @@ void lbc_outgoing_drop(struct lb_ctx *ctx, const struct lb_loop *l)
             p = &out->next;
             continue;
         }
-        *p = out->next; /* what is sent keeps its requests */
-        free(out);
+        *p = out->next;
+        out->packed = NULL; /* what is sent keeps its requests */
+        free_out(ctx, out);
     }
 }

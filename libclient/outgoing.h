@@ -18,6 +18,14 @@
 int lbc_outgoing_start(struct lb_loop *l, int dest, struct lbc_header *h, size_t array,
                        size_t narrays) __attribute__((warn_unused_result));
 
+struct lbc_give;
+typedef void lbc_outgoing_sent(struct lbc_give *give, const struct lbw_done *done);
+
+/* The same with all arrays, for a piece of a move that is told of as a whole, see give.h: when it is with its new owner `sent` is called. */
+int lbc_outgoing_start_piece(struct lb_loop *l, int dest, struct lbc_header *h,
+                             struct lbc_give *give, lbc_outgoing_sent *sent)
+    __attribute__((warn_unused_result));
+
 /* Tell rank dest something that is not for a loop here: h[in,out]  kind, loop and what else it says; no spans.  As above. */
 int lbc_outgoing_tell(struct lb_ctx *ctx, int dest, struct lbc_header *h)
     __attribute__((warn_unused_result));

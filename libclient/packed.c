@@ -29,24 +29,60 @@ int lb_loop_pack(lb_loop *l, const struct lb_pack *pack)
     return 0;
 }
 
+/* Add what iteration i takes, packed.  Returns 0 or -EOVERFLOW. */
+static int add_one(struct lb_loop *l, int64_t i, uint64_t *sum)
+{
+    size_t bytes = l->pack.bytes(l->pack.arg, i);
+    uint64_t more;
+
+    /* what no memory will ever do for is no lack of it */
+    if (bytes > INT64_MAX / 2 ||
+        __builtin_add_overflow(*sum, sizeof(struct head) + padded(bytes), &more) ||
+        more > INT64_MAX / 2)
+        return -EOVERFLOW;
+    *sum = more;
+    return 0;
+}
+
+int lbc_packed_fit(struct lb_loop *l, const struct lbx_span *span, size_t n, int64_t most,
+                   struct lbx_span *ret_span, size_t *ret_n, int64_t *ret_bytes)
+{
+    uint64_t sum = 0, more = 0;
+
+    for (size_t s = 0; s < n; s++) {
+        struct lbx_span whole = span[s];
+
+        for (int64_t i = whole.first; i < whole.last; i++) {
+            if (add_one(l, i, &more) == 0 && (sum == 0 || more <= (uint64_t)most)) {
+                sum = more;
+                continue;
+            }
+            if (sum == 0)
+                return -EOVERFLOW;
+            ret_span[s] = (struct lbx_span){whole.first, i};
+            *ret_n = s + (i > whole.first);
+            *ret_bytes = (int64_t)sum;
+            return 0;
+        }
+        ret_span[s] = whole;
+    }
+    *ret_n = n;
+    *ret_bytes = (int64_t)sum;
+    return 0;
+}
+
 /* All iterations' sizes are asked for first, so that a lack of memory is known before anything is packed. */
 static int measure(struct lb_loop *l, const struct lbx_span *span, size_t n, uint64_t *ret_bytes)
 {
     uint64_t sum = 0;
+    int rc = 0;
 
-    /* what no memory will ever do for is no lack of it */
-    for (size_t s = 0; s < n; s++) {
-        for (int64_t i = span[s].first; i < span[s].last; i++) {
-            size_t bytes = l->pack.bytes(l->pack.arg, i);
-
-            if (bytes > INT64_MAX / 2 ||
-                __builtin_add_overflow(sum, sizeof(struct head) + padded(bytes), &sum) ||
-                sum > INT64_MAX / 2)
-                return -EOVERFLOW;
-        }
-    }
-    *ret_bytes = sum;
-    return 0;
+    for (size_t s = 0; s < n && rc == 0; s++)
+        for (int64_t i = span[s].first; i < span[s].last && rc == 0; i++)
+            rc = add_one(l, i, &sum);
+    if (rc == 0)
+        *ret_bytes = sum;
+    return rc;
 }
 
 int lbc_packed_make(struct lb_loop *l, const struct lbx_span *span, size_t n, void **ret_data,

@@ -17,6 +17,7 @@
 #include "libclient/apart.h"
 #include "libclient/exchange.h"
 #include "libclient/flow.h"
+#include "libclient/give.h"
 #include "libclient/incoming.h"
 #include "libclient/outgoing.h"
 #include "libclient/report.h"
@@ -34,6 +35,12 @@
 static bool is_balanced(const struct lb_loop *l)
 {
     return l->ctx && l->ctx->balanced;
+}
+
+/* Are iterations of it going out, or still to go? */
+static bool is_sending(const struct lb_loop *l)
+{
+    return lbc_outgoing_active(l) || lbc_give_is_under_way(l);
 }
 
 static void begin_pass(struct lb_loop *l, int64_t now_ns)
@@ -160,8 +167,7 @@ static void try_barrier(struct lb_loop *l)
     bool last_word = l->final_pass >= l->pass || !lbc_link_is_open(&ctx->link);
     int rc = 0;
 
-    if (l->state == LBC_RUNNING && last_word && !lbc_outgoing_active(l) &&
-        !lbc_incoming_expected(l)) {
+    if (l->state == LBC_RUNNING && last_word && !is_sending(l) && !lbc_incoming_expected(l)) {
         lbc_apart_enter(l);
         l->state = LBC_WAITING;
     }
@@ -193,6 +199,8 @@ static bool wait_for_more(struct lb_loop *l)
         if (l->remaining_count > 0)
             break;
     }
+    if (ctx->failed)
+        lbc_exchange_drop(ctx, NULL); /* what was still to be sent remains here */
     l->total.wait_ns += l->pass_wait_ns - waited_ns;
     return l->remaining_count > 0;
 }
@@ -208,7 +216,7 @@ static void linger(struct lb_loop *l)
 
     if (most_ns > LINGER_NS)
         most_ns = LINGER_NS;
-    while ((double)(now_ns - since_ns) < most_ns && lbc_outgoing_active(l)) {
+    while ((double)(now_ns - since_ns) < most_ns && is_sending(l)) {
         lbc_ctx_pause(l->ctx, SPIN_NS);
         now_ns = lbx_clock_mono_ns();
         lbc_exchange_poll(l->ctx, now_ns);

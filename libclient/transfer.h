@@ -9,7 +9,7 @@
 #include "libclient/loop.h"
 
 #define LBC_TRANSFER_SPANS 32
-#define LBC_TRANSFER_MAGIC 0x6c627433U
+#define LBC_TRANSFER_MAGIC 0x6c627434U
 
 enum lbc_transfer_kind {
     LBC_TRANSFER_MOVE = 1,    /* iterations change their owner */
@@ -25,9 +25,11 @@ struct lbc_header {
     uint32_t magic, kind, loop, nspans;
     int64_t pass;
     uint64_t epoch;
-    uint32_t sequence, array, last; /* COLLECT: which collection, whose rows, the source's last */
+    uint32_t sequence, array; /* COLLECT: which collection, whose rows */
+    uint32_t last;            /* MOVE: of its move's pieces, see give.h; COLLECT: of the source's */
     uint32_t zero;
-    int64_t packed_bytes; /* behind the rows; 0: nothing is packed */
+    int64_t packed_bytes;                    /* behind the rows; 0: nothing is packed */
+    int64_t before_iterations, before_bytes; /* MOVE: in earlier pieces of it */
     int64_t
         closed_passes; /* CLOSED: after so many, and `epoch` exchanges; last: given up, not closed */
     struct lbx_span span[LBC_TRANSFER_SPANS];

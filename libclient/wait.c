@@ -32,7 +32,7 @@ void lbc_wait_turn(struct lb_ctx *ctx, int64_t waited_ns)
         return;
     now_ns = lbx_clock_mono_ns();
     lbc_exchange_overhear(ctx, now_ns);
-    if (ctx->in || ctx->out || now_ns - ctx->looked_ns >= GONE_NS)
+    if (ctx->in || ctx->out || ctx->give || now_ns - ctx->looked_ns >= GONE_NS)
         lbc_exchange_look(ctx, now_ns);
 }
 

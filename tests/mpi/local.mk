@@ -1,5 +1,5 @@
 # Tests with real MPI processes; mpi.sh says so where mpirun is missing.
-noinst_PROGRAMS += tests/mpi/coverage tests/mpi/plain tests/mpi/stepped tests/mpi/doacross tests/mpi/leave
+noinst_PROGRAMS += tests/mpi/coverage tests/mpi/plain tests/mpi/stepped tests/mpi/doacross tests/mpi/leave tests/mpi/packed
 tests_mpi_coverage_SOURCES = tests/mpi/coverage.c
 tests_mpi_coverage_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
 tests_mpi_coverage_LDADD = liblb.la $(MPI_LIBS)
@@ -12,6 +12,9 @@ tests_mpi_doacross_LDADD = liblb.la $(MPI_LIBS)
 tests_mpi_leave_SOURCES = tests/mpi/leave.c
 tests_mpi_leave_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
 tests_mpi_leave_LDADD = liblb.la $(MPI_LIBS)
+tests_mpi_packed_SOURCES = tests/mpi/packed.c
+tests_mpi_packed_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
+tests_mpi_packed_LDADD = liblb.la $(MPI_LIBS)
 tests_mpi_plain_SOURCES = tests/mpi/plain.c
 tests_mpi_plain_LDADD = liblb.la
 

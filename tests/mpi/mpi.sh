@@ -158,6 +158,12 @@ if [ -x "$balancer" ]; then
     say "free-running balanced, a rank closes the loop between two passes" $?
     LB_TEST_BLOCK=4 LB_TEST_DELAY=10000 run_doacross 3 30 30 1 19 && grep -q "least_block=4 most_block=4" "$dir/out"
     say "a block size that is given, and messages that cost more" $?
+    for how in $(some "mpi free" "mpi stepped" "mpi pipelined" "tcp free" "tcp stepped" "tcp pipelined"); do
+        # shellcheck disable=SC2086
+        timeout 120 mpirun -np 2 "$top_builddir/tests/mpi/packed" $how >"$dir/out" 2>"$dir/err" &&
+            [ "$(grep -c "^packed .* ok=1$" "$dir/out")" = 2 ] && grep -q "rank=1 moved_in=[1-9][0-9]" "$dir/out"
+        say "packed data of many MiB goes to a rank, little of it at once: $how" $?
+    done
     LB_POLICY=auto run 4 500 2 50 0 4 split && [ "$(grep -c "np=2 .*balanced=1" "$dir/out")" = 2 ]
     say "two communicators, two balancers" $?
     for signal in $(some KILL STOP); do

@@ -38,6 +38,14 @@ tests_unit_libclient_test_flow_LDADD = libclient.la $(CHECK_LIBS) -lpthread
 tests_unit_libclient_test_flow_LDFLAGS = $(LB_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
+check_PROGRAMS += tests/unit/libclient/test_packed
+tests_unit_libclient_test_packed_SOURCES = tests/unit/libclient/test_packed.c \
+	tests/unit/libclient/crew.c tests/unit/libclient/fault.c tests/unit/libclient/mind.c tests/unit/libclient/wired.c tests/unit/libclient/world.c
+tests_unit_libclient_test_packed_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_libclient_test_packed_LDADD = libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_packed_LDFLAGS = $(LB_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+
 check_SCRIPTS += tests/unit/libclient/man.sh
 EXTRA_DIST += tests/unit/libclient/man.sh
 

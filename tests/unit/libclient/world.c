@@ -12,6 +12,7 @@
 
 #define BARRIERS_MAX 100000
 #define WORLD_LEAST_MAX 8
+#define LARGE_BYTES (64 << 10) /* what MPI keeps at its source until it is asked for */
 #define DELAY 4 /* polls at most that a step of a transfer takes longer than it must */
 #define DELAY_LONG 40
 
@@ -165,7 +166,7 @@ static int world_send(struct lbc_transport *t, int dest, const void *header, siz
     if (n > 0) /* a header alone comes with no memory at all */
         memcpy(m->segment, segment, n * sizeof(*segment));
     m->nsegments = n;
-    m->buffered = world_random(&w->random, 2);
+    m->buffered = world_random(&w->random, 2) && sum_bytes(segment, n) < LARGE_BYTES;
     for (size_t i = 0; m->buffered && i < n; i++) {
         m->segment[i].base = malloc(segment[i].bytes);
         memcpy(m->segment[i].base, segment[i].base, segment[i].bytes);
