@@ -55,13 +55,16 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
     s->prev = calloc(nbounds, sizeof(*s->prev));
     s->first = calloc(nbounds, sizeof(*s->first));
     s->next = calloc(nbounds, sizeof(*s->next));
+    s->shadow = calloc(nbounds, sizeof(*s->shadow));
+    s->whole = calloc(nbounds, sizeof(*s->whole));
     s->speed = calloc(c->nranks, sizeof(*s->speed));
-    if (!s->rank || !s->bound || !s->prev || !s->first || !s->next || !s->speed ||
-        lbp_caps_init(&s->caps, c->nranks) < 0)
+    if (!s->rank || !s->bound || !s->prev || !s->first || !s->next || !s->whole || !s->shadow ||
+        !s->speed || lbp_caps_init(&s->caps, c->nranks) < 0)
         return -ENOMEM;
     memcpy(s->bound, bound, nbounds * sizeof(*bound));
     memcpy(s->prev, bound, nbounds * sizeof(*bound));
     memcpy(s->first, bound, nbounds * sizeof(*bound));
+    memcpy(s->shadow, bound, nbounds * sizeof(*bound));
     for (uint32_t i = 0; i < c->nranks; i++) {
         lbp_filter_init(&s->rank[i].filter, c->params.filter);
         s->rank[i].weight = c->weight ? c->weight[i] : 0;
@@ -133,6 +136,8 @@ void lbp_stepped_destroy(struct lbp_stepped *s)
     free(s->prev);
     free(s->first);
     free(s->next);
+    free(s->shadow);
+    free(s->whole);
     free(s->speed);
     lbp_caps_fini(&s->caps);
     free(s);

@@ -9,8 +9,6 @@
 #include "policy/stepped_impl.h"
 
 #define HORIZON_NS 1000e6 /* a loop is expected to go on as long as it has, and at least so long */
-#define EAGER 10          /* times the gain: the more it is, the more may be staked */
-#define ALLOW 0.006       /* of the time that may be lost on plans, on the whole */
 #define BACK \
     0.98 /* the bounds before are taken again when they were faster than so much of these */
 #define HELD_MIN_NS 80e6   /* steps are judged after so long, */
@@ -32,13 +30,6 @@ double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t 
     if (s->config.steps > 0)
         return (double)(s->config.steps - s->step > 0 ? s->config.steps - s->step : 0) * step_ns;
     return fmax(lasted, HORIZON_NS);
-}
-
-double lbp_stepped_allowance(const struct lbp_stepped *s, double gain, int64_t now_ns)
-{
-    double ahead = s->config.steps > 0 ? lbp_stepped_horizon(s, s->real_ns, now_ns) : HORIZON_NS;
-
-    return s->account_ns + ALLOW * (1 + EAGER * gain) * ((double)(now_ns - s->begun_ns) + ahead);
 }
 
 /*
@@ -127,6 +118,7 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
         without = fmax(without, elsewhere(r, r->first_work, r->first_wall, speed, limit));
     }
     lbp_stepped_compare(s, steps, now_ns);
+    lbp_stepped_shadow_settle(s, steps);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         struct stepped_rank *r = &s->rank[i];
 

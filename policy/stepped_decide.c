@@ -20,11 +20,8 @@
 #define AFTER_UNDO_NS 250e6 /* from an undone plan to the next, doubled each time, */
 #define AFTER_UNDO 5        /* and so many steps */
 #define BACK_GAIN 0.02
-#define UNSURE 1.25   /* times its guessed cost a move may cost, as long as none was measured */
-#define AT_ONCE 0.25  /* of what a single step gains may be put at stake in any case */
-#define PART_MIN 0.05 /* less of a plan is not worth a move */
-#define KEPT 0.3      /* of what a plan promised: less is a broken word */
-#define DOUBT 0.05    /* gain asked for, for the first broken word */
+#define KEPT 0.3   /* of what a plan promised: less is a broken word */
+#define DOUBT 0.05 /* gain asked for, for the first broken word */
 #define DOUBT_MAX 16
 #define FORGIVE 0.02 /* of doubt, by a quiet decision; half as much after each broken word */
 #define NEAR 0.1     /* of its quota: a rank that is slower by less is held back by it; or by */
@@ -120,53 +117,6 @@ static bool all_known(const struct lbp_stepped *s)
     return true;
 }
 
-/* The moves of the next bounds hold all ranks up so long. */
-static double move_cost(const struct lbp_stepped *s)
-{
-    double bytes = (double)lbp_adjacent_most(s->bound, s->next, s->config.nranks) *
-                   (double)s->config.row_bytes;
-
-    if (memcmp(s->bound, s->next, ((size_t)s->config.nranks + 1) * sizeof(*s->next)) == 0)
-        return 0;
-    return lbp_profit_transfer_ns(&s->profit, bytes);
-}
-
-/* Go only so far towards the next bounds.  Returns whether what comes out is a distribution as it must be, and another. */
-static bool shorten(struct lbp_stepped *s, double part)
-{
-    int64_t least = s->config.min_iterations > 1 ? s->config.min_iterations : 1;
-    bool other = false;
-
-    for (uint32_t i = 1; i < s->config.nranks; i++) {
-        s->next[i] = s->bound[i] + llround(part * (double)(s->next[i] - s->bound[i]));
-        other = other || s->next[i] != s->bound[i];
-    }
-    for (uint32_t i = 0; i < s->config.nranks; i++) {
-        int64_t size = s->next[i + 1] - s->next[i];
-
-        if (size < 0 || (size > 0 && size < least))
-            return false;
-    }
-    return other;
-}
-
-/*
- * What is put at stake is the way there and back.  When that is more than may be lost, go as far as may be: what it brings
- * is allowed for more.  Returns false when nothing is left.
- */
-static bool within_means(struct lbp_stepped *s, double gain, int64_t now_ns)
-{
-    double may = fmax(lbp_stepped_allowance(s, gain, now_ns), AT_ONCE * gain * s->real_ns),
-           fixed = 2 * lbp_profit_transfer_ns(&s->profit, 0);
-    double all = 2 * move_cost(s) - fixed;
-
-    if (s->profit.moves == 0)
-        all *= UNSURE;
-    if (all + fixed <= may)
-        return true;
-    return may - fixed > PART_MIN * all && shorten(s, (may - fixed) / all);
-}
-
 static double ratio_gain(const struct lbp_stepped_decision *d)
 {
     return d->before_ns > 0 ? isinf(d->before_ns) ? 1 : 1 - d->after_ns / d->before_ns : 0;
@@ -181,7 +131,7 @@ static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t
     d->after_ns = back_ns;
     d->least = d->threshold = BACK_GAIN;
     d->noise = 0;
-    d->cost_ns = move_cost(s);
+    d->cost_ns = lbp_stepped_move_cost(s);
     d->benefit_ns = ratio_gain(d) * lbp_stepped_horizon(s, d->before_ns, now_ns);
     if (ratio_gain(d) < BACK_GAIN)
         return LBP_REASON_BELOW_THRESHOLD;
@@ -205,9 +155,11 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     d->threshold = s->threshold.now;
     d->noise = noise;
     d->least = fmax(d->threshold, noise);
-    d->cost_ns = move_cost(s);
+    d->cost_ns = lbp_stepped_move_cost(s);
     lasts = lbp_stepped_horizon(s, d->before_ns, now_ns);
-    d->benefit_ns = lbp_profit_benefit_ns(&s->profit, gain, lasts, now_ns);
+    d->benefit_ns = lbp_stepped_benefit_ns(s, gain, gain, lasts, now_ns);
+    if (!published(s))
+        lbp_stepped_shadow_plan(s, d->least);
     if ((double)now_ns < s->wait_until_ns && !published(s)) {
         d->detail = LBP_DETAIL_UNDONE;
         return LBP_REASON_UNSTABLE;
@@ -215,16 +167,19 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     if (!lbp_threshold_pass(&s->threshold, gain, noise))
         return gain > 0 && gain >= d->threshold ? LBP_REASON_FILTERED : LBP_REASON_BELOW_THRESHOLD;
     /* who says what a plan must bring has decided what may be at stake, too */
-    if (!published(s) && s->config.params.profit < 0 && !within_means(s, gain, now_ns)) {
+    if (!published(s) && s->config.params.profit < 0 &&
+        !lbp_stepped_within_means(s, gain, now_ns)) {
         d->detail = LBP_DETAIL_STAKE;
         return LBP_REASON_UNPROFITABLE;
     }
     whole = d->after_ns;
     d->after_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
-    d->cost_ns = move_cost(s);
-    d->benefit_ns = lbp_profit_benefit_ns(&s->profit, ratio_gain(d), lasts, now_ns);
+    d->cost_ns = lbp_stepped_move_cost(s);
+    d->benefit_ns = lbp_stepped_benefit_ns(s, ratio_gain(d), gain, lasts, now_ns);
     d->least = fmin(d->least, ratio_gain(d)); /* a part of the way brings a part */
     d->detail = d->after_ns > whole ? LBP_DETAIL_PART : LBP_DETAIL_NONE;
+    if (d->detail == LBP_DETAIL_PART && s->profit.moves == 0) /* and tells what moves cost */
+        d->benefit_ns = fmax(d->benefit_ns, s->ahead_ns);
     if (!lbp_profit_worth(&s->profit, d->benefit_ns, d->cost_ns))
         return lbp_horizon_unstable(&s->profit.horizon, now_ns) ? LBP_REASON_UNSTABLE
                                                                 : LBP_REASON_UNPROFITABLE;
@@ -268,6 +223,10 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     s->moved_iterations += s->last_moved;
     memcpy(s->prev, s->bound, size);
     memcpy(s->bound, s->next, size);
+    if (s->last.detail == LBP_DETAIL_PART)
+        s->ahead_ns = fmax(0, s->ahead_ns - 2 * s->last.cost_ns);
+    else
+        lbp_stepped_shadow_reset(s);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         bool holds = s->bound[i + 1] > s->bound[i], held = s->prev[i + 1] > s->prev[i];
         struct stepped_rank *r = &s->rank[i];

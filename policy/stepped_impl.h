@@ -40,7 +40,11 @@ struct lbp_stepped {
     struct stepped_rank *rank;        /* [nranks] */
     int64_t *bound, *prev, *first; /* [nranks + 1] as last planned; before that; the very first */
     int64_t *next;                 /* [nranks + 1] scratch */
-    double *speed;                 /* [nranks] scratch */
+    int64_t *whole;                /* [nranks + 1] scratch */
+    int64_t *shadow;               /* [nranks + 1] of who follows each plan at once, and */
+    double
+        ahead_ns; /* so much sooner than we would he be where we are, but for his first move; >= 0 */
+    double *speed; /* [nranks] scratch */
     struct lbp_caps caps;
     struct lbp_profile profile;
     struct lbp_profit profit;
@@ -104,8 +108,34 @@ void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns);
  */
 double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns);
 
-/* So much may be put at stake now for a gain, ns: a small part of all time, and what plans have won. */
+/*
+ * stepped_shadow.c: who follows each plan at once, and pays for his moves but for the first, which takes him away from our bounds;
+ * ahead_ns is how far he has come ahead of us.  settle: the steps since the last decision are over, before their sums are
+ * cleared.  plan: next is what he is told, speeds are those to plan by; he follows for a gain of `least`.  reset: he is where we are.
+ */
+void lbp_stepped_shadow_settle(struct lbp_stepped *s, int64_t steps);
+void lbp_stepped_shadow_plan(struct lbp_stepped *s, double least);
+void lbp_stepped_shadow_reset(struct lbp_stepped *s);
+
+/* stepped_stake.c: so much may be put at stake for a gain at any time, ns: a small part of all time, and what plans have won. */
 double lbp_stepped_allowance(const struct lbp_stepped *s, double gain, int64_t now_ns);
+
+/* The moves of the next bounds hold all ranks up so long. */
+double lbp_stepped_move_cost(const struct lbp_stepped *s);
+
+/*
+ * What is put at stake is the way there and back.  When that is more than may be lost, next is made to go as far as may be: what
+ * it brings is allowed for more.  What waiting has lost (ahead_ns) may be lost too, when it is known what moves cost.
+ * Returns false when nothing is left; next is as it was then.
+ */
+bool lbp_stepped_within_means(struct lbp_stepped *s, double gain, int64_t now_ns);
+
+/*
+ * What a gain is expected to bring: by how long speeds have stayed; or as much as it would have brought already, but for what
+ * is left of the loop.  gain: of this plan; whole: of one that goes all the way; lasts: ns that the loop goes on.
+ */
+double lbp_stepped_benefit_ns(const struct lbp_stepped *s, double gain, double whole, double lasts,
+                              int64_t now_ns);
 
 /* Work per elapsed time that the rank can go on doing, as its quota allows; INFINITY: no limit. */
 double lbp_stepped_limit(struct lbp_stepped *s, uint32_t rank);

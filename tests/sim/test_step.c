@@ -12,74 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/step.h"
+#include "tests/sim/step_cases.h"
 #include "tests/unit/brief.h"
 
-#define RANKS 16
 #define ROUNDS 1500
-
-struct step_case {
-    struct sim_step_config config;
-    struct sim_host host[RANKS];
-    double *cost_ns;
-    bool steady;
-};
-
-static double draw(unsigned *seed, double from, double to)
-{
-    return from + (to - from) * (double)rand_r(seed) / RAND_MAX;
-}
-
-static int pick(unsigned *seed, int n)
-{
-    return (int)((unsigned)rand_r(seed) % (unsigned)n);
-}
-
-static void costs(struct step_case *c, int64_t n, double step_ns, int kind, unsigned seed)
-{
-    double sum = 0;
-
-    c->config.n = n;
-    c->cost_ns = calloc((size_t)n + 1, sizeof(*c->cost_ns));
-    if (!c->cost_ns)
-        abort();
-    c->config.cost_ns = c->cost_ns;
-    for (int64_t i = 0; i < n; i++) {
-        double x = (double)i / (double)n;
-
-        sum += c->cost_ns[i] = kind == 0   ? 1
-                               : kind == 1 ? 0.1 + x
-                               : kind == 2 ? (x < 0.25 ? 9 : 1)
-                                           : draw(&seed, 0.5, 1.5);
-    }
-    for (int64_t i = 0; i < n; i++)
-        c->cost_ns[i] *= step_ns / sum;
-}
-
-static void defaults(struct step_case *c, enum lbp_stepped_kind kind, uint32_t nranks,
-                     unsigned seed)
-{
-    memset(c, 0, sizeof(*c));
-    c->steady = true;
-    c->config = (struct sim_step_config){.kind = kind,
-                                         .nranks = nranks,
-                                         .host = c->host,
-                                         .policy = "auto",
-                                         .latency_ns = 100000,
-                                         .move_fixed_ns = 300000,
-                                         .row_bytes = 8000,
-                                         .row_ns = 8000,
-                                         .hook_cpu_ns = 20000,
-                                         .move_cpu_ns = 100000,
-                                         .steps = 100,
-                                         .pipelined = kind == LBP_DOACROSS ? 1000 : 0,
-                                         .shift_fixed_ns = 100000,
-                                         .shift_incr_ns = 8,
-                                         .cpu_noise = 0.01,
-                                         .seed = seed};
-    for (uint32_t i = 0; i < nranks; i++)
-        c->host[i] = (struct sim_host){.cores = 1};
-}
 
 static void run(struct step_case *c, struct sim_step_result *r, unsigned seed)
 {
@@ -97,10 +33,10 @@ START_TEST(test_converges)
         struct step_case c;
         struct sim_step_result r;
 
-        defaults(&c, seed % 2 ? LBP_STEPPED : LBP_DOACROSS, 4, seed);
+        step_case_defaults(&c, seed % 2 ? LBP_STEPPED : LBP_DOACROSS, 4, seed);
         c.host[seed % 4].cores = 0.33;
         c.host[1].hardware = seed % 3 ? 1 : 2;
-        costs(&c, 1000, 80e6, (int)(seed % 4), seed);
+        step_case_costs(&c, 1000, 80e6, (int)(seed % 4), seed);
         c.config.trace = getenv("SIM_TRACE") && seed == (unsigned)atoi(getenv("SIM_TRACE"));
         run(&c, &r, seed);
         if (getenv("SIM_VERBOSE"))
@@ -125,10 +61,10 @@ START_TEST(test_equal)
         struct step_case c;
         struct sim_step_result r;
 
-        defaults(&c, seed % 2 ? LBP_STEPPED : LBP_DOACROSS, 6, seed);
+        step_case_defaults(&c, seed % 2 ? LBP_STEPPED : LBP_DOACROSS, 6, seed);
         c.config.cpu_noise = 0.02;
         c.config.block = 25;
-        costs(&c, 900, 30e6, 0, seed);
+        step_case_costs(&c, 900, 30e6, 0, seed);
         run(&c, &r, seed);
         ck_assert_double_le((double)r.end_ns, 1.005 * (double)r.static_ns);
         ck_assert_int_le(r.plans, 1);
@@ -144,8 +80,8 @@ START_TEST(test_sync)
         struct step_case c;
         struct sim_step_result r, free_running;
 
-        defaults(&c, seed % 2 ? LBP_STEPPED : LBP_DOACROSS, 4, seed);
-        costs(&c, 1000, 80e6, (int)(seed % 4), seed);
+        step_case_defaults(&c, seed % 2 ? LBP_STEPPED : LBP_DOACROSS, 4, seed);
+        step_case_costs(&c, 1000, 80e6, (int)(seed % 4), seed);
         c.config.policy = "static";
         run(&c, &free_running, seed);
         c.config.policy = "static,sync=yes";
@@ -172,12 +108,12 @@ START_TEST(test_reacts)
         struct sim_step_result r;
         int64_t begins = 1500000000;
 
-        defaults(&c, seed % 2 ? LBP_STEPPED : LBP_DOACROSS, 4, seed);
+        step_case_defaults(&c, seed % 2 ? LBP_STEPPED : LBP_DOACROSS, 4, seed);
         c.config.steps = 300;
         c.host[2].other_cores = 0.5;
         c.host[2].flip_ns = begins;
         c.host[2].flip_once = true;
-        costs(&c, 1000, 40e6, 0, seed);
+        step_case_costs(&c, 1000, 40e6, 0, seed);
         run(&c, &r, seed);
         if (getenv("SIM_VERBOSE"))
             printf("reacts seed=%u ratio=%.4f static=%.4f plans=%ld settled_ms=%.1f "
@@ -207,10 +143,10 @@ START_TEST(test_grain)
         int64_t best = INT64_MAX, best_block = 0, automatic;
         unsigned seed = 1;
 
-        defaults(&c, LBP_DOACROSS, cases[k].nranks, 1);
+        step_case_defaults(&c, LBP_DOACROSS, cases[k].nranks, 1);
         c.config.shift_fixed_ns = cases[k].shift_ns;
         c.config.steps = 200;
-        costs(&c, 1000, 200e6, 0, seed);
+        step_case_costs(&c, 1000, 200e6, 0, seed);
         run(&c, &r, 0);
         automatic = r.end_ns;
         for (int64_t b = 1; b <= 1000; b = b * 5 / 4 + 1) {
@@ -234,52 +170,6 @@ START_TEST(test_grain)
 }
 END_TEST
 
-static void draw_case(struct step_case *c, unsigned seed)
-{
-    uint32_t nranks = 1 + (uint32_t)pick(&seed, RANKS);
-    enum lbp_stepped_kind kind = pick(&seed, 3) ? LBP_STEPPED : LBP_DOACROSS;
-    unsigned other;
-    bool slow_quota, quota_flips, equal = pick(&seed, 3) == 0, quota = pick(&seed, 3) == 0,
-                                  flips = pick(&seed, 2) == 0;
-    double step_ns = pow(10, draw(&seed, 5.5, 8.3)) * nranks, base = draw(&seed, 0.2, 1);
-
-    defaults(c, kind, nranks, seed);
-    other = seed; /* so that the cases stay those they were */
-    slow_quota = quota && pick(&other, 3) == 0;
-    c->config.quotas_untold = getenv("SIM_UNTOLD") != NULL; /* what it brings that they are told */
-    quota_flips = pick(&other, 2);
-    c->config.weights = pick(&seed, 2);
-    c->config.steps_told = pick(&seed, 2);
-    c->config.latency_ns = (int64_t)pow(10, draw(&seed, 4.3, 6));
-    c->config.move_fixed_ns = (int64_t)pow(10, draw(&seed, 4.5, 6.5));
-    c->config.row_bytes = pick(&seed, 3) ? (int64_t)pow(10, draw(&seed, 1, 6)) : 0;
-    c->config.row_ns = c->config.row_bytes;
-    c->config.parts = pick(&seed, 3) ? pick(&seed, SIM_STEP_PARTS + 1) : 0;
-    c->config.min_iterations = pick(&seed, 2) ? pick(&seed, 5) : 0;
-    c->config.cpu_noise = draw(&seed, 0, 0.03);
-    c->config.steps = (int64_t)(draw(&seed, 0.5e9, 20e9) * nranks / step_ns) + 1;
-    if (c->config.steps > 3000)
-        c->config.steps = 3000;
-    for (uint32_t i = 0; i < nranks; i++) {
-        struct sim_host *h = &c->host[i];
-
-        h->cores = equal ? base : draw(&seed, 0.1, 1);
-        h->hardware = pick(&seed, 3) ? 1 : draw(&seed, 0.5, 2);
-        h->quota = quota;
-        h->quota_ns = slow_quota ? 100000000 : 0;
-        h->quota_cores = quota_flips ? 0 : h->cores; /* else a load in the same quota */
-        h->phase_ns = pick(&seed, 10000000);
-        if (flips && pick(&seed, 2)) {
-            h->other_cores = h->cores * draw(&seed, 0.1, 0.9);
-            h->flip_ns = (int64_t)pow(10, draw(&seed, 7.7, 10));
-            h->flip_phase_ns = (int64_t)draw(&seed, 0, (double)h->flip_ns);
-            h->flip_once = pick(&seed, 2);
-            c->steady = false;
-        }
-    }
-    costs(c, 1 + (int64_t)pow(10, draw(&seed, 0.5, 3.5)), step_ns, pick(&seed, 4), seed);
-}
-
 START_TEST(test_never_worse)
 {
     unsigned rounds =
@@ -293,7 +183,7 @@ START_TEST(test_never_worse)
         struct sim_step_result r;
         double over;
 
-        draw_case(&c, seed);
+        step_case_draw(&c, seed);
         run(&c, &r, seed);
         over = (double)r.end_ns / (double)(r.static_ns + 1);
         if (over > worst) {
@@ -344,7 +234,7 @@ static int trace(int argc, char **argv)
     struct sim_step_result r;
     int ret;
 
-    draw_case(&c, (unsigned)atoi(argv[1]));
+    step_case_draw(&c, (unsigned)atoi(argv[1]));
     c.config.trace = true;
     if (argc > 2)
         c.config.policy = argv[2];

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stepped and pipelined loops whose moves are dear: what is staked on a plan is little as long as the gain may be none, and
+ * enough when it is certain.  Compared with the better of fixed shares and of `profit=0`, which moves at once whatever it costs.
+ */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/sim/step_cases.h"
+#include "tests/unit/brief.h"
+
+#define ROUNDS 400
+
+/* All rows to one rank take 1 % to 3 times the loop's time. */
+static void draw_dear(struct step_case *c, unsigned seed)
+{
+    double work = 0, cores = 0;
+
+    step_case_draw(c, seed);
+    for (int64_t i = 0; i < c->config.n; i++)
+        work += c->cost_ns[i];
+    for (uint32_t i = 0; i < c->config.nranks; i++)
+        cores += c->host[i].cores * (c->host[i].hardware > 0 ? c->host[i].hardware : 1);
+    c->config.row_ns = (int64_t)(work / cores * (double)c->config.steps / (double)c->config.n *
+                                 pow(10, step_case_uniform(&seed, -2, 0.5)));
+    c->config.row_bytes =
+        1 + (int64_t)((double)c->config.row_ns * pow(10, step_case_uniform(&seed, -1, 0.3)));
+}
+
+static double time_of(struct step_case *c, const char *policy, double *ret_static)
+{
+    struct sim_step_result r;
+
+    c->config.policy = policy;
+    if (sim_step_run(&c->config, &r) < 0 || !r.ended) {
+        fprintf(stderr, "%s\n", r.why ? r.why : "cannot be run");
+        abort();
+    }
+    *ret_static = (double)r.static_ns;
+    return (double)r.end_ns;
+}
+
+START_TEST(test_dear)
+{
+    unsigned rounds =
+        getenv("SIM_ROUNDS") ? (unsigned)atoi(getenv("SIM_ROUNDS")) : brief_rounds(ROUNDS);
+    double sum[2] = {0}, to_static[2] = {0}, worst[2] = {0}, most = 0, n[2] = {0};
+    unsigned lost[2] = {0}, far[2] = {0};
+
+    for (unsigned seed = 1; seed <= rounds; seed++) {
+        struct step_case c;
+        double fixed, automatic, eager, over;
+        int k;
+
+        draw_dear(&c, seed);
+        if (c.config.nranks == 1) {
+            free(c.cost_ns);
+            continue;
+        }
+        k = c.steady;
+        automatic = time_of(&c, "auto", &fixed);
+        eager = time_of(&c, "auto,profit=0", &fixed);
+        over = automatic / fmin(eager, fixed);
+        sum[k] += over;
+        n[k]++;
+        to_static[k] += automatic / fixed;
+        worst[k] = fmax(worst[k], over);
+        most = fmax(most, automatic / fixed);
+        lost[k] += automatic > 1.01 * fixed;
+        far[k] += over > 1.2;
+        if (getenv("SIM_VERBOSE"))
+            printf("seed=%u steady=%d told=%d over=%.3f auto=%.3f eager=%.3f\n", seed, c.steady,
+                   c.config.steps_told, over, automatic / fixed, eager / fixed);
+        free(c.cost_ns);
+    }
+    for (int k = 0; k < 2; k++)
+        printf("stake steady=%d rounds=%.0f auto_to_best=%.4f worst=%.3f over_1.2=%u "
+               "auto_to_static=%.4f lost_1%%=%u\n",
+               k, n[k], sum[k] / n[k], worst[k], far[k], to_static[k] / n[k], lost[k]);
+    printf("stake most=%.4f of fixed shares\n", most);
+    if (rounds < ROUNDS) /* too few for what is true of most */
+        return;
+    for (int k = 0; k < 2; k++)
+        ck_assert_double_le(sum[k] / n[k], 1.1);
+    ck_assert_uint_le(lost[0] + lost[1], rounds * 45 / 1000);
+    ck_assert_double_le(most, 1.3);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *s = suite_create("stake");
+    TCase *t = tcase_create("stake");
+    SRunner *runner;
+    int failed;
+
+    if (argc > 1) { /* for a person: SEED [POLICY] prints what happened */
+        struct step_case c;
+        double fixed, x;
+
+        draw_dear(&c, (unsigned)atoi(argv[1]));
+        c.config.trace = true;
+        x = time_of(&c, argc > 2 ? argv[2] : "auto", &fixed);
+        printf("to_static=%.4f\n", x / fixed);
+        free(c.cost_ns);
+        return 0;
+    }
+    tcase_set_timeout(t, 600);
+    tcase_add_test(t, test_dear);
+    suite_add_tcase(s, t);
+    runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
