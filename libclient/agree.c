@@ -24,11 +24,6 @@
 #define FLOWING 3
 #define INTERVAL_MAX (INT64_C(1) << 20)
 
-int lb_loop_stepped(lb_loop *l, int64_t halo)
-{
-    return lbc_leave_prepare(l, halo, 0);
-}
-
 /* The time between blocks counts as the rank's own, see flow.c; what of it is the messages' is taken off again: that only, since
  * what goes before a wait was not counted. */
 static void take_off_flow(struct lb_loop *l)

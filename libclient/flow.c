@@ -6,7 +6,6 @@
 
 #include "common/clock.h"
 #include "libclient/lanes.h"
-#include "libclient/leave.h"
 #include "libclient/message.h"
 #include "libclient/size.h"
 #include "libclient/wait.h"
@@ -14,11 +13,6 @@
 static bool is_pipelined(const struct lb_loop *l)
 {
     return l && l->elements > 0;
-}
-
-int lb_loop_doacross(lb_loop *l, int64_t halo, int64_t elements)
-{
-    return elements < 1 ? -EINVAL : lbc_leave_prepare(l, halo, elements);
 }
 
 int lb_loop_flow(lb_loop *l, const void *base)

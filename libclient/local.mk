@@ -40,6 +40,7 @@ libclient_la_SOURCES = \
 	libclient/incoming.c libclient/incoming.h \
 	libclient/init.c \
 	libclient/lanes.c libclient/lanes.h \
+	libclient/kind.c \
 	libclient/launch.c libclient/launch.h \
 	libclient/layout.c libclient/layout.h \
 	libclient/leave.c libclient/leave.h \

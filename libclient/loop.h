@@ -26,7 +26,7 @@ struct lbc_rows {
 enum lbc_state {
     LBC_IDLE,    /* between passes */
     LBC_RUNNING, /* in a pass */
-    LBC_WAITING, /* in a pass and in its barrier; may still get iterations */
+    LBC_WAITING, /* in a pass and in the reduction at its end; may still get iterations */
 };
 
 struct lb_loop {
@@ -67,14 +67,14 @@ struct lb_loop {
     bool given_up; /* by another rank, which waited for one that has closed it */
 
     enum lbc_state state;
-    bool started;          /* lb_loop_next was called */
-    bool barrier_complete; /* of this pass: its reduction is over, see apart.h */
-    int64_t pass;          /* -1 before the first */
-    int64_t final_pass;    /* no more moves in passes up to this one; -1: none yet */
-    uint64_t epoch;        /* the last one obeyed */
-    uint32_t collects;     /* lb_loop_collect calls so far, this one included */
-    bool collecting;       /* the root of one that is under way */
-    uint32_t collected;    /* ranks that have sent all for it */
+    bool started; /* lb_loop_next was called */
+    bool agreed;  /* all ranks are at the end of this pass: its reduction is over, see apart.h */
+    int64_t pass; /* -1 before the first */
+    int64_t final_pass; /* no more moves in passes up to this one; -1: none yet */
+    uint64_t epoch;     /* the last one obeyed */
+    uint32_t collects;  /* lb_loop_collect calls so far, this one included */
+    bool collecting;    /* the root of one that is under way */
+    uint32_t collected; /* ranks that have sent all for it */
 
     /* Measuring. */
     bool executing;                 /* the program has a chunk */

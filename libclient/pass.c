@@ -2,9 +2,9 @@
 /*
  * A pass through a loop.
  *
- * The end, without a master: a rank enters the pass's barrier when nothing remains for it, all that
- * it sent has arrived, and it will not be told to send more (FINAL, or the balancer is lost).  In
- * the barrier it still takes what comes and executes it.  When all have entered, nothing can be on
+ * The end, without a master: a rank enters the reduction of the pass, see apart.h, when nothing remains for it, all that
+ * it sent has arrived, and it will not be told to send more (FINAL, or the balancer is lost).  While
+ * it is in there it still takes what comes and executes it.  When all have entered, nothing can be on
  * its way.
  */
 #include "config.h"
@@ -58,7 +58,7 @@ static void begin_pass(struct lb_loop *l, int64_t now_ns)
     l->remaining_count = lbx_spanset_count(&l->remaining);
     l->pass++;
     l->state = LBC_RUNNING;
-    l->barrier_complete = false;
+    l->agreed = false;
     l->reported = l->told_dry = l->told_low = false;
     l->report_ns = now_ns + (l->period_ns < FIRST_REPORT_NS ? l->period_ns : FIRST_REPORT_NS);
     l->executed = 0;
@@ -160,8 +160,8 @@ static void account(struct lb_loop *l, int64_t now_ns)
     lbc_report_sample(l, l->window_first, l->window_last, now_ns - l->since_ns, cpu_ns);
 }
 
-/* The barrier, as far as it can be gone now. */
-static void try_barrier(struct lb_loop *l)
+/* The reduction at the pass's end, as far as it can be gone now. */
+static void try_end(struct lb_loop *l)
 {
     struct lb_ctx *ctx = l->ctx;
     bool last_word = l->final_pass >= l->pass || !lbc_link_is_open(&ctx->link);
@@ -171,9 +171,9 @@ static void try_barrier(struct lb_loop *l)
         lbc_apart_enter(l);
         l->state = LBC_WAITING;
     }
-    if (!ctx->failed && l->state == LBC_WAITING && !l->barrier_complete) {
+    if (!ctx->failed && l->state == LBC_WAITING && !l->agreed) {
         rc = lbc_apart_test(l);
-        l->barrier_complete = rc == 1;
+        l->agreed = rc == 1;
     }
     if (rc < 0)
         lbc_ctx_fail(ctx);
@@ -188,9 +188,9 @@ static bool wait_for_more(struct lb_loop *l)
     for (;;) {
         lbc_report_if_due(l, now_ns);
         if (!ctx->failed)
-            try_barrier(l);
+            try_end(l);
         lbc_apart_wait_pass(l, now_ns - since_ns);
-        if (ctx->failed || (l->barrier_complete && !lbc_incoming_expected(l)))
+        if (ctx->failed || (l->agreed && !lbc_incoming_expected(l)))
             break;
         lbc_ctx_pause(ctx, now_ns - since_ns);
         now_ns = lbx_clock_mono_ns();

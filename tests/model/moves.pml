@@ -226,7 +226,7 @@ proctype rank(byte me) {
             handed[pass] = handed[pass] | remaining[me];
             remaining[me] = 0 }
 #endif
-        /* try_barrier of pass.c */
+        /* try_end of pass.c */
         :: d_step { remaining[me] == 0 && !waiting && final > pass && !SENDING && !EXPECTED ->
             entered[pass]++;
             waiting = true }
