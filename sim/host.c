@@ -6,6 +6,11 @@
 
 #define PERIOD_NS INT64_C(10000000)
 #define STEP_NS INT64_C(1000000)
+/* A quota is handed out by whole slices, and who comes late has to do without: a load inside keeps its part of it for so long, and
+ * leaves the rank a part between these. */
+#define UNEVEN_NS 100000000
+#define UNEVEN_LEAST 0.05
+#define UNEVEN_MOST 0.95
 
 double sim_host_hardware(const struct sim_host *h)
 {
@@ -90,6 +95,18 @@ static double quota_left(struct sim_host *h, double at, double begin, bool loade
     return all - h->used_ns;
 }
 
+/* What the rank gets of a quota while a load in it wants all. */
+static double part_at(const struct sim_host *h, double at)
+{
+    uint64_t x = (uint64_t)(at / UNEVEN_NS) * 0x9e3779b97f4a7c15U + h->uneven;
+
+    if (h->uneven == 0)
+        return 0.5;
+    x = (x ^ x >> 32) * 0xd6e8feb86659fd93U;
+    x = (x ^ x >> 32) * 0xd6e8feb86659fd93U;
+    return UNEVEN_LEAST + (UNEVEN_MOST - UNEVEN_LEAST) * (double)(x >> 40) / (double)(1 << 24);
+}
+
 static int64_t run_quota(struct sim_host *h, int64_t now, double left)
 {
     int64_t length = sim_host_period(h);
@@ -99,15 +116,15 @@ static int64_t run_quota(struct sim_host *h, int64_t now, double left)
         int64_t period = ((int64_t)at + h->phase_ns) / length;
         double begin = (double)(period * length - h->phase_ns), end = begin + (double)length;
         bool loaded = h->inside && is_loaded(h, (int64_t)at);
-        double may;
+        double part = loaded ? part_at(h, at) : 1, may;
 
         if (period != h->period) {
             h->period = period;
             h->used_ns = 0;
             h->seen_ns = begin;
         }
-        may = fmin(fmax(0, quota_left(h, at, begin, loaded)) / (loaded ? 2 : 1), end - at);
-        h->used_ns += (loaded ? 2 : 1) * fmin(may, left);
+        may = fmin(fmax(0, quota_left(h, at, begin, loaded)) * part, end - at);
+        h->used_ns += fmin(may, left) / part;
         if (may >= left) {
             h->seen_ns = at + left;
             return (int64_t)ceil(at + left);

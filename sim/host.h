@@ -27,6 +27,8 @@ struct sim_host {
     bool
         inside; /* of a quota: the load is in the same group and wants a core: it takes what a rank that waits leaves,
                     and half of the rest; other_cores is that half */
+    unsigned
+        uneven; /* not 0: it is no half, but what the kernel gives: another part for each 100 ms, drawn by this number */
     int64_t phase_ns;                 /* where its periods begin, 0 to one */
     int64_t stop_from_ns, stop_to_ns; /* stopped in between; equal: never */
     /* state */

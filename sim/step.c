@@ -129,6 +129,14 @@ static double best_step(const struct sim_steps *w, int64_t from)
            (blocks + c->nranks) * ((double)c->shift_fixed_ns + c->shift_incr_ns * (double)w->block);
 }
 
+/* Do the ranks vote on layouts after this step?  In the beginning always, as in libclient/agree.c. */
+static bool is_asked(const struct sim_steps *w)
+{
+    int64_t each = w->c->vote_steps;
+
+    return each <= 1 || w->sync || w->step < each || w->step % each == 0;
+}
+
 static void loop(struct sim_steps *w)
 {
     const struct sim_step_config *c = w->c;
@@ -154,7 +162,7 @@ static void loop(struct sim_steps *w)
             await_answer(w, end);
         else
             balancer(w);
-        if (w->plan_ns <= w->now_ns && w->step + 1 < c->steps)
+        if (w->plan_ns <= w->now_ns && w->step + 1 < c->steps && is_asked(w))
             sim_step_apply(w);
     }
     w->result.ended = !w->result.why;

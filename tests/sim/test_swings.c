@@ -4,6 +4,7 @@
  * the same programs, hosts and loads, and other periods and duties.
  */
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static double draw(unsigned *seed, double from, double to)
 
 /* One run; returns its time over that with the first shares. */
 static double swing(const struct program *p, const char *policy, double period_s, double duty,
-                    unsigned seed, bool trace, struct sim_step_result *ret)
+                    bool uneven, unsigned seed, bool trace, struct sim_step_result *ret)
 {
     struct sim_host host[RANKS];
     double cost[ITERATIONS], told[RANKS];
@@ -52,6 +53,8 @@ static double swing(const struct program *p, const char *policy, double period_s
                                 .pipelined = p->kind == LBP_DOACROSS ? p->n : 0,
                                 .shift_fixed_ns = 20000,
                                 .shift_incr_ns = 4,
+                                .vote_steps =
+                                    p->kind == LBP_DOACROSS ? 3 : 1, /* libclient/agree.c */
                                 .cpu_noise = 0.03,
                                 .parts = p->kind == LBP_DOACROSS ? 1 : 4,
                                 .trace = trace,
@@ -69,6 +72,7 @@ static double swing(const struct program *p, const char *policy, double period_s
     if (period_s > 0) {
         host[0].other_cores = 0.15;
         host[0].inside = true;
+        host[0].uneven = uneven ? 2 * seed + 1 : 0;
         host[0].duty = duty;
         host[0].flip_ns = (int64_t)(period_s / 2 * 1e9);
         host[0].flip_phase_ns = (int64_t)draw(&seed, 0, period_s * 1e9);
@@ -85,7 +89,7 @@ struct outcome {
     double mean, worst;
 };
 
-static struct outcome table(const char *policy, double only_s, int seeds)
+static struct outcome table(const char *policy, double only_s, bool uneven, int seeds)
 {
     static const double periods[] = {0, .3, .5, 1, 2, 3, 6, 20}, duties[] = {.2, .5, .8};
     double all = 0, most = 0;
@@ -100,8 +104,8 @@ static struct outcome table(const char *policy, double only_s, int seeds)
                     continue;
                 for (int seed = 1; seed <= seeds; seed++) {
                     struct sim_step_result r;
-                    double x = swing(&programs[k], policy, periods[i], duties[d], (unsigned)seed,
-                                     false, &r);
+                    double x = swing(&programs[k], policy, periods[i], duties[d], uneven,
+                                     (unsigned)seed, false, &r);
 
                     worst = x > worst ? x : worst;
                     sum += x;
@@ -117,13 +121,14 @@ static struct outcome table(const char *policy, double only_s, int seeds)
                            programs[k].name, periods[i], duties[d], sum / seeds, worst,
                            static_s / seeds, auto_s / seeds);
             }
-    printf("swings only_s=%.1f over_static=%.4f worst=%.4f runs=%d\n", only_s, all / n, most, n);
+    printf("swings only_s=%.1f uneven=%d over_static=%.4f worst=%.4f runs=%d\n", only_s, uneven,
+           all / n, most, n);
     return (struct outcome){all / n, most};
 }
 
 START_TEST(test_all)
 {
-    struct outcome o = table("auto", 0, 10);
+    struct outcome o = table("auto", 0, false, 10);
 
     ck_assert_double_le(o.mean, 0.9);
     ck_assert_double_le(o.worst, 1.07);
@@ -133,7 +138,7 @@ END_TEST
 /* The load is there for as long as a few steps take: each plan comes too late, and speeds of the past are what to plan by. */
 START_TEST(test_too_quick_to_follow)
 {
-    ck_assert_double_le(table("auto", 1, 20).mean, 0.93);
+    ck_assert_double_le(table("auto", 1, false, 20).mean, 0.93);
 }
 END_TEST
 
@@ -161,17 +166,59 @@ START_TEST(test_load_inside)
 }
 END_TEST
 
-/* For a person: ./test_swings PROGRAM PERIOD_S DUTY SEED [POLICY] prints what happened. */
+/* For a person: ./test_swings PROGRAM PERIOD_S DUTY SEED [POLICY [uneven]] prints what happened. */
 static int trace(int argc, char **argv)
 {
     struct sim_step_result r;
     double x = swing(&programs[atoi(argv[1])], argc > 5 ? argv[5] : "auto", atof(argv[2]),
-                     atof(argv[3]), (unsigned)atoi(argv[4]), true, &r);
+                     atof(argv[3]), argc > 6, (unsigned)atoi(argv[4]), true, &r);
 
     printf("over_static=%.4f static_s=%.3f auto_s=%.3f\n", x, (double)r.static_ns / 1e9,
            (double)r.end_ns / 1e9);
     return 0;
 }
+
+/* The same by chance: in single steps the rank gets from almost nothing to almost all of the quota. */
+START_TEST(test_uneven)
+{
+    struct outcome o = table("auto", 0, true, 4);
+
+    ck_assert_double_le(o.mean, 0.94);
+    ck_assert_double_le(o.worst, 1.07);
+}
+END_TEST
+
+/* Each 100 ms another part, and half of the quota on the average. */
+START_TEST(test_uneven_host)
+{
+    struct sim_host h = {.cores = 0.3,
+                         .other_cores = 0.15,
+                         .flip_ns = 1,
+                         .flip_once = true,
+                         .flip_phase_ns = 10,
+                         .inside = true,
+                         .quota = true,
+                         .quota_cores = 0.3,
+                         .period = -1,
+                         .uneven = 7};
+    double got[100] = {0}, least = INFINITY, most = 0, sum = 0;
+
+    for (int64_t now = 0; now < 10000000000;) {
+        now = sim_host_run(&h, now, 1e5);
+        if (now < 10000000000)
+            got[now / 100000000] += 1e5 / 1e8;
+    }
+    for (int i = 0; i < 100; i++) {
+        least = fmin(least, got[i]);
+        most = fmax(most, got[i]);
+        sum += got[i];
+    }
+    ck_assert_double_lt(least, 0.05);
+    ck_assert_double_gt(most, 0.25);
+    ck_assert_double_lt(most, 0.31);
+    ck_assert_double_eq_tol(sum / 100, 0.15, 0.02);
+}
+END_TEST
 
 int main(int argc, char **argv)
 {
@@ -184,6 +231,8 @@ int main(int argc, char **argv)
         return trace(argc, argv);
     tcase_set_timeout(t, 600);
     tcase_add_test(t, test_load_inside);
+    tcase_add_test(t, test_uneven_host);
+    tcase_add_test(t, test_uneven);
     tcase_add_test(t, test_too_quick_to_follow);
     tcase_add_test(t, test_all);
     suite_add_tcase(s, t);
