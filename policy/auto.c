@@ -11,6 +11,9 @@
 
 #define FIRST_NS 40e6 /* wait so long for all ranks' first reports */
 #define NOISE 1.5     /* errors of a speed that a gain must exceed */
+#define LIGHT 0.01    /* of an iteration's time: what its row takes to be brought */
+#define PUT_OFF 8     /* times as long as rows take to arrive: nobody may be dry before */
+#define PATIENCE 2.0  /* thresholds: larger gains do not wait */
 #define MANY 16       /* ranks */
 
 double lbp_auto_lead(const struct lbp_balance *b, const struct lbp_view *from)
@@ -82,12 +85,45 @@ static int refuse(struct lbp_balance *b, struct lbp_decision *d, enum lbp_reason
     return 0;
 }
 
+/* When the first of the ranks will be dry. */
+static double first_end(const struct lbp_balance *b)
+{
+    double first = INFINITY;
+
+    for (uint32_t i = 0; i < b->model.nranks; i++)
+        if (b->view[i].present)
+            first = fmin(first, lbp_view_end(&b->view[i]));
+    return first;
+}
+
+/*
+ * A gain that is not large can be had later as well, as long as rows are light and nobody will be dry soon: much of it is
+ * errors of the speeds, and gone by then.  first[in]: first_end before the plan.
+ */
+static bool can_wait(const struct lbp_balance *b, double gain, double noise, double first)
+{
+    double row_ns = b->model.profit.byte_ns * (double)b->model.row_bytes;
+
+    if (lbp_auto_published(b) || b->params.threshold >= 0 ||
+        gain >= PATIENCE * fmax(b->threshold.full, noise))
+        return false;
+    for (size_t i = 0; i < b->plan.n; i++) {
+        const struct lbp_transfer *t = &b->plan.transfer[i];
+        const struct lbp_view *from = &b->view[t->from];
+
+        if (first < PUT_OFF * t->arrive || row_ns > LIGHT * from->unit / from->speed)
+            return false;
+    }
+    return true;
+}
+
 static int proportional(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *out)
 {
     struct lbp_model *m = &b->model;
     size_t begin = out->n;
     struct lbp_decision d;
-    double gain, noise;
+    double gain, noise, first = first_end(b);
+    bool waits;
 
     b->planned_ns = now_ns;
     b->planned_known = known(m);
@@ -97,7 +133,10 @@ static int proportional(struct lbp_balance *b, int64_t now_ns, struct lbp_action
     gain = b->plan.before_ns > 0 ? 1 - b->plan.after_ns / b->plan.before_ns : 0;
     noise = lbp_auto_published(b) ? 0 : NOISE * worst_error(b);
     d = project(b, gain, noise, now_ns);
-    if (b->plan.n == 0 || !lbp_threshold_pass(&b->threshold, gain, noise))
+    waits = b->plan.n > 0 && can_wait(b, gain, noise, first);
+    if (waits)
+        d.needed_ratio = PATIENCE * fmax(b->threshold.full, noise);
+    if (b->plan.n == 0 || waits || !lbp_threshold_pass(&b->threshold, gain, noise))
         return refuse(b, &d,
                       gain > 0 && gain >= d.threshold_ratio ? LBP_REASON_FILTERED
                                                             : LBP_REASON_BELOW_THRESHOLD);

@@ -51,10 +51,29 @@ static double history_weight(struct lbp_filter *f, double wall, double beyond)
     return 1 - wall / f->history_ns;
 }
 
+static double band(const struct lbp_filter *f, double wall)
+{
+    return BAND_MIN + BAND * f->noise_ns / wall;
+}
+
+/* The last window was far off and half believed, but this one is as those before it again: then it is one of many. */
+static void forget_outlier(struct lbp_filter *f, double x, double wall)
+{
+    double off = fabs(x - f->before), history;
+
+    if (f->before > 0 && off <= band(f, wall) * f->before && off < fabs(x - f->value)) {
+        history = fmax(fmin(f->before_ns, HISTORY_NS - f->outlier_ns), 0);
+        f->history_ns = history + f->outlier_ns;
+        f->value = (f->before * history + f->outlier * f->outlier_ns) / f->history_ns;
+        f->state = LBP_FILTER_STEADY;
+    }
+    f->before = 0;
+}
+
 /* One window of wall ns with rate x. */
 static bool take_window(struct lbp_filter *f, double x, double wall)
 {
-    double error, band, h;
+    double error, h, value, history_ns;
     int direction = 0;
 
     if (f->state == LBP_FILTER_EMPTY) {
@@ -63,15 +82,24 @@ static bool take_window(struct lbp_filter *f, double x, double wall)
         f->state = LBP_FILTER_STEADY;
         return true;
     }
+    if (f->fixed < 0)
+        forget_outlier(f, x, wall);
+    value = f->value;
+    history_ns = f->history_ns;
     error = f->value > 0 ? (x - f->value) / f->value : (x > 0 ? 1 : 0);
-    band = BAND_MIN + BAND * f->noise_ns / wall;
-    if (fabs(error) > band)
+    if (fabs(error) > band(f, wall))
         direction = error < 0 ? -1 : 1;
     else /* the value is uncertain too, when its history is short */
         f->noise_ns += 0.1 * (fmax(fabs(error) * wall, NOISE_MIN) - f->noise_ns);
     f->state = next_state(f->state, direction);
-    h = f->fixed >= 0 ? f->fixed : history_weight(f, wall, fabs(error) / band);
+    h = f->fixed >= 0 ? f->fixed : history_weight(f, wall, fabs(error) / band(f, wall));
     f->value = (1 - h) * x + h * f->value;
+    if (f->state == LBP_FILTER_FALL1 || f->state == LBP_FILTER_RISE2) {
+        f->before = value;
+        f->before_ns = history_ns;
+        f->outlier = x;
+        f->outlier_ns = wall;
+    }
     return direction != 0;
 }
 

@@ -11,6 +11,7 @@
  *     RISE2    second                           0.5
  *     RISE3    third and later                  0.1                     history begins anew
  *
+ * What is half believed and does not last becomes one window of the history: the window after it is nearer to the value before.
  * A fall is believed sooner than a rise, since one slow rank holds all the others; a first one the more, the less it can be
  * noise: h is 0.5 over how many times the noise's band it is.  What is noise is measured: a quota or a
  * time slice of q ns puts an error of about q / w on a window of w ns, so that the mean of |error| x w is kept.
@@ -39,6 +40,8 @@ struct lbp_filter {
     double history_ns; /* that value is a mean of */
     double noise_ns;   /* |relative error| x window, mean */
     double work, wall; /* of a window not yet full */
+    /* In FALL1 and RISE2: value and its history before, and the window that is half believed.  before 0: none. */
+    double before, before_ns, outlier, outlier_ns;
 };
 
 /* fixed[in] h from 0 to 1, or < 0. */

@@ -250,6 +250,40 @@ START_TEST(test_move)
 }
 END_TEST
 
+/* Rank 1 has 0.85 of rank 0's speed: how many moves when this has been so for some of rank 0's 10 s. */
+static int moves_after(int64_t row_bytes, const char *policy, int64_t seconds_ns)
+{
+    struct lbp_balance_config c = {.nranks = 2, .n = 20000, .row_bytes = row_bytes};
+    int64_t executed = seconds_ns / MS;
+    int moves;
+
+    ck_assert_int_eq(lbp_params_parse(&c.params, policy, NULL), 0);
+    ck_assert_int_eq(lbp_balance_create(&c, 0, &b, NULL), 0);
+    join_even(2, 20000);
+    out.n = 0;
+    for (uint32_t r = 0; r < 2; r++) {
+        double speed = r == 0 ? 1 : 0.85;
+
+        ck_assert_int_eq(tell(working(r, r * 10000, r * 10000 + (int64_t)(speed * (double)executed),
+                                      (r + 1) * 10000, speed),
+                              seconds_ns),
+                         0);
+    }
+    moves = count(LBP_MOVE);
+    done();
+    return moves;
+}
+
+/* A gain of less than two thresholds waits as long as much is left, unless rows are heavy or a person set the threshold. */
+START_TEST(test_small_gain_waits)
+{
+    ck_assert_int_eq(moves_after(8, "auto", 5000 * MS), 0);
+    ck_assert_int_gt(moves_after(100000, "auto", 5000 * MS), 0);
+    ck_assert_int_gt(moves_after(8, "auto,threshold=0.1", 5000 * MS), 0);
+    ck_assert_int_gt(moves_after(8, "auto", 9900 * MS), 0);
+}
+END_TEST
+
 START_TEST(test_refused)
 {
     struct lbp_action m = *first_move();
@@ -567,6 +601,7 @@ int main(void)
     tcase_add_loop_test(t, test_final_at_once, 0, 5);
     tcase_add_loop_test(t, test_empty_loop, 0, 3);
     tcase_add_test(t, test_move);
+    tcase_add_test(t, test_small_gain_waits);
     tcase_add_test(t, test_refused);
     tcase_add_loop_test(t, test_partly, 0, 2);
     tcase_add_test(t, test_final_waits);

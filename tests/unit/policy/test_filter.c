@@ -108,6 +108,28 @@ START_TEST(test_outlier)
 }
 END_TEST
 
+/* One down is half believed until the next window: then it is one window of the history.  Two are a fall. */
+START_TEST(test_outlier_down)
+{
+    struct lbp_filter f;
+
+    lbp_filter_init(&f, -1);
+    feed(&f, 0.4, 20);
+    feed(&f, 0.25, 1);
+    ck_assert_double_le(lbp_filter_value(&f), 0.326);
+    feed(&f, 0.4, 1);
+    ck_assert_int_eq(f.state, LBP_FILTER_STEADY);
+    ck_assert_double_eq_tol(lbp_filter_value(&f), 0.4 - 0.15 / 21, 0.001);
+    feed(&f, 0.25, 2);
+    ck_assert_double_le(lbp_filter_value(&f), 0.27);
+    lbp_filter_init(&f, 0.5); /* a person's weight knows no outliers */
+    feed(&f, 0.4, 20);
+    feed(&f, 0.2, 1);
+    feed(&f, 0.4, 1);
+    ck_assert_double_eq_tol(lbp_filter_value(&f), 0.35, 0.001);
+}
+END_TEST
+
 /* Noise of a quota averages out: the error falls with the length of history. */
 START_TEST(test_noise)
 {
@@ -225,6 +247,7 @@ int main(void)
     tcase_add_test(t, test_fall_before_rise);
     tcase_add_test(t, test_doubtful_fall);
     tcase_add_test(t, test_outlier);
+    tcase_add_test(t, test_outlier_down);
     tcase_add_test(t, test_noise);
     tcase_add_test(t, test_fixed);
     tcase_add_test(t, test_threshold);
