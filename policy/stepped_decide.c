@@ -160,7 +160,8 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     d->benefit_ns = lbp_stepped_benefit_ns(s, gain, gain, lasts, now_ns);
     if (!published(s))
         lbp_stepped_shadow_plan(s, d->least);
-    if ((double)now_ns < s->wait_until_ns && !published(s)) {
+    if ((double)now_ns < s->wait_until_ns && !published(s) &&
+        s->ahead_ns * exp2(-s->undone) < 2 * d->cost_ns) { /* else waiting has lost as much */
         d->detail = LBP_DETAIL_UNDONE;
         return LBP_REASON_UNSTABLE;
     }
