@@ -18,7 +18,7 @@ libpolicy_la_SOURCES = \
 	policy/horizon.c policy/horizon.h \
 	policy/index.c policy/index.h \
 	policy/liu.c \
-	policy/model.c policy/model.h \
+	policy/model.c policy/model.h policy/plus.h \
 	policy/nearest.c policy/nearest.h \
 	policy/nodeweight.c policy/nodeweight.h \
 	policy/pairwise.c policy/pairwise.h \

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/plus.h"
+
 #define MESSAGE_NS 500000 /* one way, when it was not measured */
 
 int lbp_model_init(struct lbp_model *m, const struct lbp_balance_config *config, int64_t now_ns)
@@ -167,7 +169,7 @@ static int settle(struct lbp_model *m, struct lbp_flight *f, int64_t iterations)
         lbx_spanset_remove(&m->rank[f->source].owned, f->last - k, f->last) < 0)
         return -ENOMEM;
     f->iterations = k;
-    m->moved_iterations += k;
+    m->moved_iterations = lbp_plus(m->moved_iterations, k);
     return 0;
 }
 
@@ -194,7 +196,7 @@ static int take_done(struct lbp_model *m, uint32_t rank, const struct lbp_done *
         unlink_flight(m, f, false); /* nothing will arrive */
     if (iterations > 0 && of_source) {
         lbp_profit_moved(&m->profit, d->bytes, d->wall_ns, d->cpu_ns);
-        m->moved_bytes += d->bytes;
+        m->moved_bytes = lbp_plus(m->moved_bytes, d->bytes);
     }
     if (f->source_told && f->dest_told) {
         free(f);

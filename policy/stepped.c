@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/plus.h"
 #include "policy/period.h"
 #include "policy/stepped_impl.h"
 
@@ -301,7 +302,7 @@ int lbp_stepped_report(struct lbp_stepped *s, const struct lbp_stepped_report *r
         rank->reported = true;
     }
     if (r->move_bytes > 0) {
-        s->moved_bytes += r->move_bytes;
+        s->moved_bytes = lbp_plus(s->moved_bytes, r->move_bytes);
         s->cost_ns = fmax(s->cost_ns, (double)r->move_wall_ns);
         s->cost_bytes = r->move_bytes > s->cost_bytes ? r->move_bytes : s->cost_bytes;
         s->cost_cpu_ns = r->move_cpu_ns > s->cost_cpu_ns ? r->move_cpu_ns : s->cost_cpu_ns;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/plus.h"
 #include "policy/period.h"
 #include "policy/stepped_impl.h"
 
@@ -221,7 +222,7 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     for (uint32_t i = 1; i < s->config.nranks; i++)
         s->last_moved +=
             s->next[i] > s->bound[i] ? s->next[i] - s->bound[i] : s->bound[i] - s->next[i];
-    s->moved_iterations += s->last_moved;
+    s->moved_iterations = lbp_plus(s->moved_iterations, s->last_moved);
     memcpy(s->prev, s->bound, size);
     memcpy(s->bound, s->next, size);
     if (s->last.detail == LBP_DETAIL_PART)

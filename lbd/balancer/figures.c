@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/plus.h"
 #include "common/clock.h"
 #include "common/text.h"
 #include "lbd/balancer/loops.h"
@@ -70,9 +71,9 @@ static int sum_by_host(const struct lbd_job *job, struct host **ret, size_t *ret
             host[n++] = host[r];
             continue;
         }
-        s->iterations += host[r].sum.iterations;
-        s->compute_ns += host[r].sum.compute_ns;
-        s->wait_ns += host[r].sum.wait_ns;
+        s->iterations = lbp_plus(s->iterations, host[r].sum.iterations);
+        s->compute_ns = lbp_plus(s->compute_ns, host[r].sum.compute_ns);
+        s->wait_ns = lbp_plus(s->wait_ns, host[r].sum.wait_ns);
         s->rate_hz += host[r].sum.rate_hz;
         s->share_ratio += host[r].sum.share_ratio;
     }

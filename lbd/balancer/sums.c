@@ -5,14 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "policy/plus.h"
 #include "lbd/balancer/loops_state.h"
 #include "lbd/balancer/loops_stats.h"
-
-/* What ranks tell are only numbers >= 0. */
-static int64_t plus(int64_t a, int64_t b)
-{
-    return a > INT64_MAX - b ? INT64_MAX : a + b;
-}
 
 /* Add a loop's sums, and put its other figures in place. */
 static void add_stats(const struct lbd_loop *p, struct lbd_loops_stats *sum)
@@ -24,8 +19,8 @@ static void add_stats(const struct lbd_loop *p, struct lbd_loops_stats *sum)
         lbp_stepped_stats(p->stepped, &t);
         for (int i = 0; i < LBP_REASONS; i++)
             sum->decisions[i] += t.decisions[i];
-        sum->moved_iterations += t.moved_iterations;
-        sum->moved_bytes += t.moved_bytes;
+        sum->moved_iterations = lbp_plus(sum->moved_iterations, t.moved_iterations);
+        sum->moved_bytes = lbp_plus(sum->moved_bytes, t.moved_bytes);
         sum->load_balance_ratio = t.load_balance_ratio;
         sum->period_ns = t.period_ns;
     }
@@ -34,8 +29,8 @@ static void add_stats(const struct lbd_loop *p, struct lbd_loops_stats *sum)
     lbp_balance_stats(p->balance, &s);
     for (int i = 0; i < LBP_REASONS; i++)
         sum->decisions[i] += s.decisions[i];
-    sum->moved_iterations += s.moved_iterations;
-    sum->moved_bytes += s.moved_bytes;
+    sum->moved_iterations = lbp_plus(sum->moved_iterations, s.moved_iterations);
+    sum->moved_bytes = lbp_plus(sum->moved_bytes, s.moved_bytes);
     sum->load_balance_ratio = s.load_balance_ratio;
     sum->period_ns = s.period_ns;
     sum->chunk_ns = s.chunk_ns;
@@ -91,7 +86,7 @@ static void sum_up(const struct lbd_loops *l, struct lbd_loops_stats *sum, const
     }
 
     sum->foreseen_ns += expected_ns(l, p);
-    sum->passes = plus(sum->passes, p->sum.passes);
+    sum->passes = lbp_plus(sum->passes, p->sum.passes);
     sum->elapsed_ns += p->elapsed_ns;
     sum->first_ns += first_ns > 0 ? first_ns : p->elapsed_ns;
     sum->inside_ns +=
@@ -110,18 +105,19 @@ void lbd_sums_report(struct lbd_loops *l, struct lbd_loop *p, uint32_t rank,
     bool same = w->loop == m->loop && w->pass == m->pass;
 
     for (size_t i = 0; i < m->nsamples; i++) {
-        iterations += m->sample[i].last - m->sample[i].first;
-        wall_ns += m->sample[i].wall_ns;
+        iterations = lbp_plus(iterations, m->sample[i].last - m->sample[i].first);
+        wall_ns = lbp_plus(wall_ns, m->sample[i].wall_ns);
     }
     for (size_t i = 0; i < m->ndone; i++)
-        l->stats.moving_ns += m->done[i].cpu_ns;
-    r->iterations += iterations;
-    r->compute_ns += wall_ns;
+        l->stats.moving_ns = lbp_plus(l->stats.moving_ns, m->done[i].cpu_ns);
+    r->iterations = lbp_plus(r->iterations, iterations);
+    r->compute_ns = lbp_plus(r->compute_ns, wall_ns);
     if (wall_ns > 0) {
         r->rate_hz = (double)iterations * 1e9 / (double)wall_ns;
         l->stats.chunk_iterations = (double)iterations / (double)m->nsamples;
     }
-    r->wait_ns += m->wait_ns - (same && w->told_ns <= m->wait_ns ? w->told_ns : 0);
+    r->wait_ns =
+        lbp_plus(r->wait_ns, m->wait_ns - (same && w->told_ns <= m->wait_ns ? w->told_ns : 0));
     *w = (struct lbd_wait){m->loop, m->pass, m->wait_ns};
     l->last = p;
 }
@@ -150,17 +146,17 @@ void lbd_sums_close(struct lbd_loops *l, struct lbd_loop *p, uint32_t rank,
     struct lbd_rank_stats *r = &l->rank[rank];
     double inside_ns = (double)m->compute_ns + (double)m->wait_ns + (double)m->library_ns;
 
-    r->closed.iterations = plus(r->closed.iterations, m->iterations);
-    r->closed.cpu_ns = plus(r->closed.cpu_ns, m->cpu_ns);
-    r->closed.wait_ns = plus(r->closed.wait_ns, m->wait_ns);
-    r->closed.moves_in = plus(r->closed.moves_in, m->moves_in);
-    r->closed.bytes_in = plus(r->closed.bytes_in, m->bytes_in);
+    r->closed.iterations = lbp_plus(r->closed.iterations, m->iterations);
+    r->closed.cpu_ns = lbp_plus(r->closed.cpu_ns, m->cpu_ns);
+    r->closed.wait_ns = lbp_plus(r->closed.wait_ns, m->wait_ns);
+    r->closed.moves_in = lbp_plus(r->closed.moves_in, m->moves_in);
+    r->closed.bytes_in = lbp_plus(r->closed.bytes_in, m->bytes_in);
     p->sum.passes = m->passes;
-    p->sum.compute_ns = plus(p->sum.compute_ns, m->compute_ns);
-    p->sum.wait_ns = plus(p->sum.wait_ns, m->wait_ns);
-    p->sum.library_ns = plus(p->sum.library_ns, m->library_ns);
-    p->sum.cpu_ns = plus(p->sum.cpu_ns, m->cpu_ns);
-    p->sum.library_cpu_ns = plus(p->sum.library_cpu_ns, m->library_cpu_ns);
+    p->sum.compute_ns = lbp_plus(p->sum.compute_ns, m->compute_ns);
+    p->sum.wait_ns = lbp_plus(p->sum.wait_ns, m->wait_ns);
+    p->sum.library_ns = lbp_plus(p->sum.library_ns, m->library_ns);
+    p->sum.cpu_ns = lbp_plus(p->sum.cpu_ns, m->cpu_ns);
+    p->sum.library_cpu_ns = lbp_plus(p->sum.library_cpu_ns, m->library_cpu_ns);
     if (inside_ns > p->elapsed_ns)
         p->elapsed_ns = inside_ns;
 }

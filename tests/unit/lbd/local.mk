@@ -90,6 +90,11 @@ tests_unit_lbd_test_saved_SOURCES = tests/unit/lbd/test_saved.c tests/unit/lbd/r
 tests_unit_lbd_test_saved_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_saved_LDADD = liblbd.la $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/lbd/test_sums
+tests_unit_lbd_test_sums_SOURCES = tests/unit/lbd/test_sums.c lbd/balancer/sums.c
+tests_unit_lbd_test_sums_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_lbd_test_sums_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS)
+
 EXTRA_DIST += packaging/policy.conf
 
 check_PROGRAMS += tests/unit/lbd/test_web

@@ -134,6 +134,7 @@ START_TEST(test_stepped_rates)
                                        .n = 1000,
                                        .pipelined = _i ? 300 : 0,
                                        .first_epoch = 1};
+        struct lbp_stepped_stats stats;
         struct lbp_stepped *s;
 
         ck_assert_int_eq(lbp_params_parse(&c.params, policy[i % 3], NULL), 0);
@@ -158,11 +159,14 @@ START_TEST(test_stepped_rates)
                     d.nsamples = k % 2;
                     d.shift_iterations = k % 3;
                     d.shift_ns = d.wall_ns;
+                    d.move_bytes = INT64_MAX - 3;
                 }
                 n = 0;
                 ck_assert_msg(say(s, d, k * 500 * MS) == rc, "case %zu", i);
                 check_sound(s);
             }
+        lbp_stepped_stats(s, &stats);
+        ck_assert_int_eq(stats.moved_bytes, table[i / 3].rc == 0 ? INT64_MAX : 0);
         lbp_stepped_destroy(s);
     }
 }
