@@ -255,7 +255,6 @@ START_TEST(test_small_gain_waits)
     static const char *const policy[] = {"auto", "auto", "auto,threshold=0.1", "auto"};
     struct lbp_balance_config c = {.nranks = 2, .n = 20000, .row_bytes = _i == 1 ? 100000 : 8};
     int64_t ms = _i == 3 ? 9900 : 5000;
-
     ck_assert_int_eq(lbp_params_parse(&c.params, policy[_i], NULL), 0);
     ck_assert_int_eq(lbp_balance_create(&c, 0, &b, NULL), 0);
     join_even(2, 20000);
