@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A player beside us who follows plans as soon as he can pay for them out of what he has won.  As long as he is ahead, what plans promise is no
- * guess: it is what not following them has lost already.  Source: ours; the idea is that of renting until what was paid is
- * the price.
+ * A player beside us who follows plans as soon as he can pay for them out of what he has won.  As long as he is ahead, what
+ * plans promise is no guess: it is what not following them has lost already.  Source: ours; the idea is that of renting until
+ * what was paid is the price.
  */
 #include <math.h>
 #include <string.h>

@@ -142,18 +142,25 @@ START_TEST(test_too_quick_to_follow)
 }
 END_TEST
 
+/* A host of 0.3 cores whose quota a load shares from the beginning on. */
+static struct sim_host loaded_host(unsigned uneven)
+{
+    return (struct sim_host){.cores = 0.3,
+                             .other_cores = 0.15,
+                             .flip_ns = 1,
+                             .flip_once = true,
+                             .flip_phase_ns = 10,
+                             .inside = true,
+                             .quota = true,
+                             .quota_cores = 0.3,
+                             .period = -1,
+                             .uneven = uneven};
+}
+
 /* A load inside a quota: half for who computes all the time, and nothing in a period that was slept through until it was used up. */
 START_TEST(test_load_inside)
 {
-    struct sim_host h = {.cores = 0.3,
-                         .other_cores = 0.15,
-                         .flip_ns = 1,
-                         .flip_once = true,
-                         .flip_phase_ns = 10,
-                         .inside = true,
-                         .quota = true,
-                         .quota_cores = 0.3,
-                         .period = -1};
+    struct sim_host h = loaded_host(0);
 
     ck_assert_int_eq(sim_host_run(&h, 0, 15e6),
                      91500000); /* ten periods' halves but for the rest */
@@ -191,16 +198,7 @@ END_TEST
 /* Each 100 ms another part, and half of the quota on the average. */
 START_TEST(test_uneven_host)
 {
-    struct sim_host h = {.cores = 0.3,
-                         .other_cores = 0.15,
-                         .flip_ns = 1,
-                         .flip_once = true,
-                         .flip_phase_ns = 10,
-                         .inside = true,
-                         .quota = true,
-                         .quota_cores = 0.3,
-                         .period = -1,
-                         .uneven = 7};
+    struct sim_host h = loaded_host(7);
     double got[100] = {0}, least = INFINITY, most = 0, sum = 0;
 
     for (int64_t now = 0; now < 10000000000;) {
