@@ -128,8 +128,8 @@ if [ -x "$balancer" ]; then
         run_stepped 3 "$n" 40 1 2000 0 4 && grep -q "balanced=1" "$dir/out" && ! grep -q "^lb:" "$dir/err"
         say "stepped balanced np=3 n=$n" $?
     done
-    LB_POLICY=auto,report run_stepped 3 300 150 1 50 1 5 && grep -q "balanced=1 moved=[1-9]" "$dir/out" &&
-        [ "$(grep -c "^lb: loops=1 passes=150 iterations=45000 " "$dir/err")" = 1 ]
+    LB_POLICY=auto,report run_stepped 3 300 100 1 50 1 5 && grep -q "balanced=1 moved=[1-9]" "$dir/out" &&
+        [ "$(grep -c "^lb: loops=1 passes=100 iterations=30000 " "$dir/err")" = 1 ]
     say "blocks of a stepped loop move to faster ranks" $?
     run_stepped 1 50 5 2
     say "stepped balanced np=1" $?
@@ -143,8 +143,8 @@ if [ -x "$balancer" ]; then
         run_doacross 3 "$n" 30 1 20 200 0 4 && grep -q "balanced=1" "$dir/out" && ! grep -q "^lb:" "$dir/err"
         say "pipelined balanced np=3 n=$n" $?
     done
-    LB_POLICY=auto,report run_doacross 3 90 100 1 50 10 1 5 && grep -q "balanced=1 moved=[1-9]" "$dir/out" &&
-        [ "$(grep -c "^lb: loops=1 passes=100 iterations=9000 " "$dir/err")" = 1 ]
+    LB_POLICY=auto,report run_doacross 3 90 60 1 50 10 1 5 && grep -q "balanced=1 moved=[1-9]" "$dir/out" &&
+        [ "$(grep -c "^lb: loops=1 passes=60 iterations=5400 " "$dir/err")" = 1 ]
     say "blocks of a pipelined loop move to faster ranks" $?
     run_doacross 5 60 60 30 20 20 2 6 && grep -q "balanced=1" "$dir/out"
     say "pipelined balanced np=5, the halo larger than a block" $?
@@ -168,12 +168,10 @@ if [ -x "$balancer" ]; then
     say "two communicators, two balancers" $?
     for signal in $(some KILL STOP); do
         rm -f "$dir/pid" "$dir/trace"
-        LB_POLICY=auto,trace=$dir/trace run 3 6000 2 300 0 3 &
+        LB_POLICY=auto,trace=$dir/trace run 3 2500 2 300 0 3 &
         ranks=$!
-        for ((i = 0; i < 600; i++)); do # as soon as it hears of work
-            grep -qs '"event":"report"' "$dir/trace" && break
-            sleep 0.05
-        done
+        # as soon as it hears of work
+        until grep -qs '"event":"report"' "$dir/trace" || ! kill -0 $ranks; do sleep 0.05; done
         kill -$signal "$(cat "$dir/pid")"
         wait $ranks
         status=$?
@@ -182,18 +180,15 @@ if [ -x "$balancer" ]; then
             [ "$(grep -c "^lb: balancer lost" "$dir/err")" = 1 ]
         say "the balancer gets SIG$signal in the middle" $?
     done
-    for at in $(some 0.05 0.3 0.8); do
-        rm -f "$dir/pid"
-        run_stepped 3 300 300 1 50 0 3 &
+    # before a layout was told, about when, and when all have it
+    for seen in $(some '"event":"open"' '"event":"layout"' '"epoch":1,"event":"step"'); do
+        rm -f "$dir/pid" "$dir/trace"
+        LB_POLICY=auto,trace=$dir/trace run_stepped 3 300 120 1 50 0 3 &
         ranks=$!
-        for ((i = 0; i < 100; i++)); do
-            [ -s "$dir/pid" ] && break
-            sleep 0.05
-        done
-        sleep $at
+        until grep -qs "$seen" "$dir/trace" || ! kill -0 $ranks; do sleep 0.05; done
         kill -KILL "$(cat "$dir/pid")"
         wait $ranks
-        say "the balancer of a stepped loop is killed after $at s" $?
+        say "the balancer of a stepped loop is killed after $seen" $?
     done
 else
     echo "# lb-balancer is not built: only static loops"
