@@ -12,6 +12,7 @@
 #include "common/spanset.h"
 #include "tests/fault/fault.h"
 #include "tests/unit/prop.h"
+#include "tests/unit/suite.h"
 
 static long live_before;
 
@@ -393,10 +394,8 @@ static TCase *planted_case(void)
 
 int main(void)
 {
-    Suite *s = suite_create("fault/common");
-    TCase *tc = tcase_create("fault");
+    TCase *tc = suite_case("fault");
 
-    tcase_set_timeout(tc, 60); /* valgrind */
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, countdown_counts);
     tcase_add_test(tc, spanset_operations);
@@ -407,8 +406,5 @@ int main(void)
     tcase_add_test(tc, auth_goes_on);
     tcase_add_test(tc, sock_fill_loses_nothing);
     tcase_add_test(tc, policyconf_keeps_the_old);
-    suite_add_tcase(s, tc);
-    if (getenv("LB_FAULT_PLANTED"))
-        suite_add_tcase(s, planted_case());
-    return prop_run(s);
+    return suite_run("fault/common", tc, getenv("LB_FAULT_PLANTED") ? planted_case() : NULL);
 }

@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/sock.h"
 #include "tests/process/fake_rank.h"
+#include "tests/unit/suite.h"
 
 static struct lbw_rank_msg msg; /* large */
 
@@ -359,12 +360,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("lb-balancer");
-    TCase *tc = tcase_create("all");
-    SRunner *sr;
-    int failed;
+    TCase *tc = suite_case("all");
 
-    tcase_set_timeout(tc, 60);
     tcase_add_test(tc, two_ranks_run_a_pass_and_leave);
     tcase_add_test(tc, a_summary_for_rank_0);
     tcase_add_test(tc, nobody_joined_is_told);
@@ -374,10 +371,5 @@ int main(void)
     tcase_add_loop_test(tc, trailing_bytes_and_lies_stop_balancing, 0, 3);
     tcase_add_test(tc, a_lost_rank_stops_balancing);
     tcase_add_test(tc, the_folder_is_private_and_goes_away);
-    suite_add_tcase(s, tc);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_NORMAL);
-    failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("lb-balancer", tc);
 }

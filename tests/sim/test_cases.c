@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "tests/sim/cases.h"
+#include "tests/unit/suite.h"
 
 #define SEEDS 10
 
@@ -127,10 +128,7 @@ static int trace(char **argv)
 
 int main(int argc, char **argv)
 {
-    Suite *s = suite_create("cases");
-    TCase *t = tcase_create("cases");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("cases");
 
     if (argc == 6)
         return trace(argv);
@@ -138,10 +136,5 @@ int main(int argc, char **argv)
     tcase_add_loop_test(t, test_case, 0, sizeof(limits) / sizeof(limits[0]));
     tcase_add_test(t, test_equal);
     tcase_add_loop_test(t, test_sync, 0, 2);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("cases", t);
 }

@@ -11,6 +11,7 @@
 
 #include "tests/sim/cases.h"
 #include "tests/unit/brief.h"
+#include "tests/unit/suite.h"
 
 #define ROUNDS 2000
 
@@ -239,10 +240,7 @@ static int trace(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    Suite *s = suite_create("random");
-    TCase *t = tcase_create("random");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("random");
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc > 1)
@@ -250,10 +248,5 @@ int main(int argc, char **argv)
     tcase_set_timeout(t, 300);
     tcase_add_test(t, test_never_worse);
     tcase_add_test(t, test_policies);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("random", t);
 }

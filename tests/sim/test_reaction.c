@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "sim/step.h"
+#include "tests/unit/suite.h"
 
 #define RANKS 8
 #define ROWS 2000
@@ -139,10 +140,7 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    Suite *s = suite_create("reaction");
-    TCase *t = tcase_create("reaction");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("reaction");
 
     if (argc > 2) { /* for a person: SEED QUOTA prints what happened */
         printf("periods=%.2f\n", react((unsigned)atoi(argv[1]), atoi(argv[2]), true));
@@ -151,10 +149,5 @@ int main(int argc, char **argv)
     tcase_set_timeout(t, 600);
     tcase_add_test(t, test_smooth);
     tcase_add_test(t, test_quota);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("reaction", t);
 }

@@ -12,6 +12,7 @@
 
 #include "sim/step.h"
 #include "sim/world.h"
+#include "tests/unit/suite.h"
 
 #define HOSTS 8
 #define N 1000
@@ -179,17 +180,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("saved");
-    TCase *tc = tcase_create("saved");
-    SRunner *runner = srunner_create(s);
-    int failed;
+    TCase *tc = suite_case("saved");
 
-    suite_add_tcase(s, tc);
     tcase_set_timeout(tc, 300);
     tcase_add_loop_test(tc, test_truth, 0, 3 * LOADS);
     tcase_add_loop_test(tc, test_nothing, 0, 3);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("saved", tc);
 }

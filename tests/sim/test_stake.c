@@ -10,6 +10,7 @@
 
 #include "tests/sim/step_cases.h"
 #include "tests/unit/brief.h"
+#include "tests/unit/suite.h"
 
 #define ROUNDS 400
 
@@ -91,10 +92,7 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    Suite *s = suite_create("stake");
-    TCase *t = tcase_create("stake");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("stake");
 
     if (argc > 1) { /* for a person: SEED [POLICY] prints what happened */
         struct step_case c;
@@ -109,10 +107,5 @@ int main(int argc, char **argv)
     }
     tcase_set_timeout(t, 600);
     tcase_add_test(t, test_dear);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("stake", t);
 }

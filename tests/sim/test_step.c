@@ -14,6 +14,7 @@
 
 #include "tests/sim/step_cases.h"
 #include "tests/unit/brief.h"
+#include "tests/unit/suite.h"
 
 #define ROUNDS 1500
 
@@ -259,10 +260,7 @@ static int trace(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    Suite *s = suite_create("step");
-    TCase *t = tcase_create("step"), *drawn = tcase_create("drawn");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("step"), *drawn = suite_case("drawn");
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc > 1)
@@ -275,11 +273,5 @@ int main(int argc, char **argv)
     tcase_add_test(t, test_sync);
     tcase_add_test(t, test_grain);
     tcase_add_test(drawn, test_never_worse);
-    suite_add_tcase(s, t);
-    suite_add_tcase(s, drawn);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("step", t, drawn);
 }

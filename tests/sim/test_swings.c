@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sim/step.h"
+#include "tests/unit/suite.h"
 
 #define RANKS 4
 #define ITERATIONS 2000
@@ -220,10 +221,7 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    Suite *s = suite_create("swings");
-    TCase *t = tcase_create("swings");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("swings");
 
     if (argc > 4)
         return trace(argc, argv);
@@ -233,10 +231,5 @@ int main(int argc, char **argv)
     tcase_add_test(t, test_uneven);
     tcase_add_test(t, test_too_quick_to_follow);
     tcase_add_test(t, test_all);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("swings", t);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Seeded loops and the main of a unit test.
+ * Seeded loops.
  * A property loop takes its numbers from prop_start(); the seed is printed, so that a failure in it
  * can be had again: LB_TEST_SEED=12345 tests/unit/common/test_spanset.
  */
@@ -57,18 +57,6 @@ static inline struct prop prop_start(const char *name)
     printf("%s: LB_TEST_SEED=%llu\n", name, (unsigned long long)p.state);
     fflush(stdout);
     return p;
-}
-
-/* The whole main of a test with one suite. */
-static inline int prop_run(Suite *s)
-{
-    SRunner *sr = srunner_create(s);
-    int failed;
-
-    srunner_run_all(sr, CK_NORMAL);
-    failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 #endif

@@ -1,5 +1,12 @@
 # Tests of common/.
-EXTRA_DIST += tests/unit/prop.h tests/unit/brief.h
+EXTRA_DIST += tests/unit/prop.h tests/unit/brief.h tests/unit/folder.h tests/unit/suite.h
+
+# What must fail is found to.
+check_PROGRAMS += tests/unit/planted
+tests_unit_planted_SOURCES = tests/unit/planted.c
+tests_unit_planted_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_planted_LDADD = $(CHECK_LIBS)
+XFAIL_TESTS = tests/unit/planted
 
 check_PROGRAMS += tests/unit/common/test_error
 tests_unit_common_test_error_SOURCES = tests/unit/common/test_error.c
@@ -7,7 +14,7 @@ tests_unit_common_test_error_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_common_test_error_LDADD = libcommon.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/common/test_cgroup
-tests_unit_common_test_cgroup_SOURCES = tests/unit/common/test_cgroup.c tests/unit/lbd/run.h
+tests_unit_common_test_cgroup_SOURCES = tests/unit/common/test_cgroup.c
 tests_unit_common_test_cgroup_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_common_test_cgroup_LDADD = libcommon.la $(CHECK_LIBS)
 

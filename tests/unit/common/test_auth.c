@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/unit/prop.h"
+#include "tests/unit/suite.h"
 
 #define HELLO_BYTES 40
 #define ANSWER_BYTES 76
@@ -422,10 +423,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("common/auth");
-    TCase *tc = tcase_create("auth");
+    TCase *tc = suite_case("auth");
 
-    tcase_set_timeout(tc, 60); /* valgrind */
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, both_prove_it_and_the_frames_work);
     tcase_add_test(tc, sessions_have_keys_of_their_own);
@@ -443,6 +442,5 @@ int main(void)
     tcase_add_test(tc, full_out_can_go_on);
     tcase_add_test(tc, keys_are_wiped);
     tcase_add_test(tc, noise);
-    suite_add_tcase(s, tc);
-    return prop_run(s);
+    return suite_run("common/auth", tc);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/unit/prop.h"
+#include "tests/unit/suite.h"
 
 /* The address sanitizer ends a program that asks for too much, where malloc says no. */
 #ifdef __SANITIZE_ADDRESS__
@@ -149,8 +150,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("common/buf");
-    TCase *tc = tcase_create("buf");
+    TCase *tc = suite_case("buf");
 
     tcase_add_test(tc, empty);
     tcase_add_test(tc, room_for_nothing_is_writable_memory);
@@ -158,6 +158,5 @@ int main(void)
     tcase_add_test(tc, huge_sizes_do_not_wrap);
     tcase_add_test(tc, limit_may_be_changed);
     tcase_add_test(tc, behaves_as_a_queue);
-    suite_add_tcase(s, tc);
-    return prop_run(s);
+    return suite_run("common/buf", tc);
 }

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/folder.h"
+#include "tests/unit/suite.h"
 
 static char dir[64];
 static struct lbx_cgroup group, other;
@@ -140,11 +141,11 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("cgroup");
+    TCase *tc = suite_case("cgroup");
 
     tcase_add_test(tc, version_2_takes_the_tightest_above);
     tcase_add_test(tc, version_1_with_a_root_that_is_not_the_top);
     tcase_add_test(tc, without_a_quota_there_is_none);
     tcase_add_test(tc, garbage_is_no_group);
-    return run_tests("common/cgroup", tc);
+    return suite_run("common/cgroup", tc);
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "tests/unit/prop.h"
+#include "tests/unit/suite.h"
 
 START_TEST(never_goes_back)
 {
@@ -94,14 +95,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("common/clock");
-    TCase *tc = tcase_create("clock");
+    TCase *tc = suite_case("clock");
 
     tcase_add_test(tc, never_goes_back);
     tcase_add_test(tc, is_the_clock_it_says);
     tcase_add_test(tc, wall_is_of_this_century);
     tcase_add_test(tc, sleeps_at_least_through_signals);
     tcase_add_test(tc, nothing_or_less_returns);
-    suite_add_tcase(s, tc);
-    return prop_run(s);
+    return suite_run("common/clock", tc);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/unit/prop.h"
+#include "tests/unit/suite.h"
 
 START_TEST(records_code_and_text)
 {
@@ -81,14 +82,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("common/error");
-    TCase *tc = tcase_create("error");
+    TCase *tc = suite_case("error");
 
     tcase_add_test(tc, records_code_and_text);
     tcase_add_test(tc, null_is_fine);
     tcase_add_test(tc, prefix_keeps_code);
     tcase_add_test(tc, argument_may_be_the_text_itself);
     tcase_add_test(tc, too_long_is_cut);
-    suite_add_tcase(s, tc);
-    return prop_run(s);
+    return suite_run("common/error", tc);
 }

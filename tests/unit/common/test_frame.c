@@ -7,6 +7,7 @@
 
 #include "common/auth.h"
 #include "tests/unit/prop.h"
+#include "tests/unit/suite.h"
 
 #define LIMIT (4 * (LBX_FRAME_CAP + LBX_FRAME_OVERHEAD))
 #define MAC_BYTES 16
@@ -288,10 +289,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("common/frame");
-    TCase *tc = tcase_create("frame");
+    TCase *tc = suite_case("frame");
 
-    tcase_set_timeout(tc, 60); /* valgrind */
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, wire_form);
     tcase_add_loop_test(tc, sequence_in_pieces, 0, 2);
@@ -304,6 +303,5 @@ int main(void)
     tcase_add_test(tc, plain_is_not_taken_for_keyed);
     tcase_add_test(tc, sizes_at_the_ends);
     tcase_add_test(tc, full_out_changes_nothing);
-    suite_add_tcase(s, tc);
-    return prop_run(s);
+    return suite_run("common/frame", tc);
 }

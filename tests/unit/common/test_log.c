@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/unit/prop.h"
+#include "tests/unit/suite.h"
 
 static char got[8192];
 
@@ -156,8 +157,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("common/log");
-    TCase *tc = tcase_create("log");
+    TCase *tc = suite_case("log");
 
     tcase_add_checked_fixture(tc, setup, NULL);
     tcase_add_test(tc, form_for_people);
@@ -166,6 +166,5 @@ int main(void)
     tcase_add_test(tc, too_long_is_cut);
     tcase_add_test(tc, journal);
     tcase_add_test(tc, keeps_errno_when_it_cannot_write);
-    suite_add_tcase(s, tc);
-    return prop_run(s);
+    return suite_run("common/log", tc);
 }

@@ -17,6 +17,7 @@
 
 #include "common/clock.h"
 #include "tests/unit/prop.h"
+#include "tests/unit/suite.h"
 
 static char folder[64], path[96];
 static int open_before;
@@ -402,10 +403,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("common/sock");
-    TCase *tc = tcase_create("sock");
+    TCase *tc = suite_case("sock");
 
-    tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, tcp, 0, sizeof(tcp_pairs) / sizeof(tcp_pairs[0]));
     tcase_add_test(tc, tune_is_seen);
@@ -421,6 +420,5 @@ int main(void)
     tcase_add_test(tc, wait_at_the_ends_of_time);
     tcase_add_test(tc, wait_goes_on_after_signals);
     tcase_add_test(tc, fill_and_flush_at_their_limits);
-    suite_add_tcase(s, tc);
-    return prop_run(s);
+    return suite_run("common/sock", tc);
 }

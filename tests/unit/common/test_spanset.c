@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/unit/prop.h"
+#include "tests/unit/suite.h"
 
 #define UNIVERSE 200
 #define OPERATIONS 20000
@@ -192,14 +193,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("common/spanset");
-    TCase *tc = tcase_create("spanset");
+    TCase *tc = suite_case("spanset");
 
     tcase_set_timeout(tc, 120); /* valgrind */
     tcase_add_loop_test(tc, edge, 0, sizeof(edges) / sizeof(edges[0]));
     tcase_add_test(tc, backwards_is_an_error);
     tcase_add_test(tc, empty_set);
     tcase_add_loop_test(tc, like_a_bitmap, 0, sizeof(bases) / sizeof(bases[0]));
-    suite_add_tcase(s, tc);
-    return prop_run(s);
+    return suite_run("common/spanset", tc);
 }

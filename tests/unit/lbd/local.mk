@@ -1,16 +1,16 @@
 # Tests of lbd/.
 check_PROGRAMS += tests/unit/lbd/test_backlog
-tests_unit_lbd_test_backlog_SOURCES = tests/unit/lbd/test_backlog.c tests/unit/lbd/run.h
+tests_unit_lbd_test_backlog_SOURCES = tests/unit/lbd/test_backlog.c
 tests_unit_lbd_test_backlog_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_backlog_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_bench
-tests_unit_lbd_test_bench_SOURCES = tests/unit/lbd/test_bench.c tests/unit/lbd/run.h
+tests_unit_lbd_test_bench_SOURCES = tests/unit/lbd/test_bench.c
 tests_unit_lbd_test_bench_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_bench_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_claims
-tests_unit_lbd_test_claims_SOURCES = tests/unit/lbd/test_claims.c tests/unit/lbd/run.h
+tests_unit_lbd_test_claims_SOURCES = tests/unit/lbd/test_claims.c
 tests_unit_lbd_test_claims_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_claims_LDADD = liblbd.la $(CHECK_LIBS)
 
@@ -20,73 +20,73 @@ tests_unit_lbd_test_conf_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_conf_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_conn
-tests_unit_lbd_test_conn_SOURCES = tests/unit/lbd/test_conn.c tests/unit/lbd/run.h
+tests_unit_lbd_test_conn_SOURCES = tests/unit/lbd/test_conn.c
 tests_unit_lbd_test_conn_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_conn_LDADD = liblbd.la $(CHECK_LIBS) $(UV_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_decisions
-tests_unit_lbd_test_decisions_SOURCES = tests/unit/lbd/test_decisions.c tests/unit/lbd/run.h
+tests_unit_lbd_test_decisions_SOURCES = tests/unit/lbd/test_decisions.c
 tests_unit_lbd_test_decisions_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_lbd_test_decisions_LDADD = liblbd.la $(CHECK_LIBS) $(JANSSON_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_explain
-tests_unit_lbd_test_explain_SOURCES = tests/unit/lbd/test_explain.c tests/unit/lbd/run.h \
+tests_unit_lbd_test_explain_SOURCES = tests/unit/lbd/test_explain.c \
 	lbd/balancer/explain.c lbd/balancer/trace.c lbd/ctl/explain.c lbd/ctl/print.c
 tests_unit_lbd_test_explain_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_lbd_test_explain_LDADD = libwire.la libcommon.la $(CHECK_LIBS) $(JANSSON_LIBS) -lm
 
 check_PROGRAMS += tests/unit/lbd/test_guard
-tests_unit_lbd_test_guard_SOURCES = tests/unit/lbd/test_guard.c tests/unit/lbd/run.h
+tests_unit_lbd_test_guard_SOURCES = tests/unit/lbd/test_guard.c
 tests_unit_lbd_test_guard_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_guard_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_metrics
-tests_unit_lbd_test_metrics_SOURCES = tests/unit/lbd/test_metrics.c tests/unit/lbd/run.h
+tests_unit_lbd_test_metrics_SOURCES = tests/unit/lbd/test_metrics.c
 tests_unit_lbd_test_metrics_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_metrics_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_options
-tests_unit_lbd_test_options_SOURCES = tests/unit/lbd/test_options.c tests/unit/lbd/run.h
+tests_unit_lbd_test_options_SOURCES = tests/unit/lbd/test_options.c
 tests_unit_lbd_test_options_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_options_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_outlook
-tests_unit_lbd_test_outlook_SOURCES = tests/unit/lbd/test_outlook.c tests/unit/lbd/run.h
+tests_unit_lbd_test_outlook_SOURCES = tests/unit/lbd/test_outlook.c
 tests_unit_lbd_test_outlook_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_outlook_LDADD = liblbd.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/lbd/test_ranking
-tests_unit_lbd_test_ranking_SOURCES = tests/unit/lbd/test_ranking.c tests/unit/lbd/run.h
+tests_unit_lbd_test_ranking_SOURCES = tests/unit/lbd/test_ranking.c
 tests_unit_lbd_test_ranking_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_ranking_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_store
-tests_unit_lbd_test_store_SOURCES = tests/unit/lbd/test_store.c tests/unit/lbd/run.h tests/unit/lbd/store.h
+tests_unit_lbd_test_store_SOURCES = tests/unit/lbd/test_store.c tests/unit/lbd/store.h
 tests_unit_lbd_test_store_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_store_LDADD = liblbd.la $(CHECK_LIBS) $(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_controller
-tests_unit_lbd_test_controller_SOURCES = tests/unit/lbd/test_controller.c tests/unit/lbd/run.h tests/unit/lbd/store.h
+tests_unit_lbd_test_controller_SOURCES = tests/unit/lbd/test_controller.c tests/unit/lbd/store.h
 tests_unit_lbd_test_controller_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_controller_LDADD = liblbd.la $(CHECK_LIBS) $(SQLITE_LIBS) $(UV_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_keep
-tests_unit_lbd_test_keep_SOURCES = tests/unit/lbd/test_keep.c tests/unit/lbd/run.h tests/unit/lbd/store.h tests/unit/prop.h
+tests_unit_lbd_test_keep_SOURCES = tests/unit/lbd/test_keep.c tests/unit/lbd/store.h tests/unit/prop.h
 tests_unit_lbd_test_keep_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_keep_LDADD = liblbd.la $(CHECK_LIBS) $(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_past
-tests_unit_lbd_test_past_SOURCES = tests/unit/lbd/test_past.c tests/unit/lbd/run.h tests/unit/lbd/store.h
+tests_unit_lbd_test_past_SOURCES = tests/unit/lbd/test_past.c tests/unit/lbd/store.h
 tests_unit_lbd_test_past_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_past_LDADD = liblbd.la $(CHECK_LIBS) $(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_load
-tests_unit_lbd_test_load_SOURCES = tests/unit/lbd/test_load.c tests/unit/lbd/run.h
+tests_unit_lbd_test_load_SOURCES = tests/unit/lbd/test_load.c
 tests_unit_lbd_test_load_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_load_LDADD = liblbd.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/lbd/test_saved
-tests_unit_lbd_test_saved_SOURCES = tests/unit/lbd/test_saved.c tests/unit/lbd/run.h
+tests_unit_lbd_test_saved_SOURCES = tests/unit/lbd/test_saved.c
 tests_unit_lbd_test_saved_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_saved_LDADD = liblbd.la $(CHECK_LIBS)
 
@@ -98,12 +98,12 @@ tests_unit_lbd_test_sums_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS)
 EXTRA_DIST += packaging/policy.conf
 
 check_PROGRAMS += tests/unit/lbd/test_web
-tests_unit_lbd_test_web_SOURCES = tests/unit/lbd/test_web.c tests/unit/lbd/run.h
+tests_unit_lbd_test_web_SOURCES = tests/unit/lbd/test_web.c
 tests_unit_lbd_test_web_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_web_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_ctl
-tests_unit_lbd_test_ctl_SOURCES = tests/unit/lbd/test_ctl.c tests/unit/lbd/run.h \
+tests_unit_lbd_test_ctl_SOURCES = tests/unit/lbd/test_ctl.c \
 	lbd/ctl/ask.c lbd/ctl/history.c lbd/ctl/job.c lbd/ctl/plot.c lbd/ctl/print.c lbd/ctl/slurm.c lbd/ctl/words.c
 tests_unit_lbd_test_ctl_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_lbd_test_ctl_LDADD = liblbd.la $(CHECK_LIBS) $(JANSSON_LIBS) -lm
@@ -112,16 +112,16 @@ check_SCRIPTS += tests/unit/lbd/completion.sh
 EXTRA_DIST += tests/unit/lbd/completion.sh
 
 check_PROGRAMS += tests/unit/lbd/test_jobs
-tests_unit_lbd_test_jobs_SOURCES = tests/unit/lbd/test_jobs.c tests/unit/lbd/run.h
+tests_unit_lbd_test_jobs_SOURCES = tests/unit/lbd/test_jobs.c
 tests_unit_lbd_test_jobs_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_jobs_LDADD = liblbd.la $(UV_LIBS) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_vacant
-tests_unit_lbd_test_vacant_SOURCES = tests/unit/lbd/test_vacant.c tests/unit/lbd/run.h
+tests_unit_lbd_test_vacant_SOURCES = tests/unit/lbd/test_vacant.c
 tests_unit_lbd_test_vacant_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_vacant_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_stale
-tests_unit_lbd_test_stale_SOURCES = tests/unit/lbd/test_stale.c tests/unit/lbd/run.h
+tests_unit_lbd_test_stale_SOURCES = tests/unit/lbd/test_stale.c
 tests_unit_lbd_test_stale_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_stale_LDADD = liblbd.la $(JANSSON_LIBS) $(UV_LIBS) $(CHECK_LIBS)

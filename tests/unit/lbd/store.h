@@ -7,7 +7,7 @@
 
 #include "common/clock.h"
 #include "lbd/controller/store.h"
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/folder.h"
 
 #define MAX_BYTES ((int64_t)64 << 20)
 

@@ -3,7 +3,7 @@
 #include "lbd/node/backlog.h"
 
 #include "common/clock.h"
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/suite.h"
 
 static struct lbd_backlog b;
 static struct lbw_node_msg msg;
@@ -94,9 +94,9 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("backlog");
+    TCase *tc = suite_case("backlog");
 
     tcase_add_test(tc, the_oldest_are_dropped_and_counted);
     tcase_add_test(tc, what_is_acknowledged_makes_room);
-    return run_tests("lbd/node/backlog", tc);
+    return suite_run("lbd/node/backlog", tc);
 }

@@ -13,7 +13,8 @@
 #include "lbd/node/load.h"
 #include "lbd/node/quantum.h"
 #include "lbd/node/worker.h"
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/folder.h"
+#include "tests/unit/suite.h"
 
 #define MS INT64_C(1000000)
 
@@ -292,7 +293,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("bench");
+    TCase *tc = suite_case("bench");
 
     tcase_add_test(tc, a_repetition_exceeds_quantum_and_period);
     tcase_add_test(tc, workers_work_alone_and_together);
@@ -304,5 +305,5 @@ int main(void)
     tcase_add_test(tc, a_probe_stays_within_the_host);
     tcase_add_test(tc, a_host_is_held_against_its_own_history);
     tcase_add_test(tc, the_history_comes_back);
-    return run_tests("lbd/bench", tc);
+    return suite_run("lbd/bench", tc);
 }

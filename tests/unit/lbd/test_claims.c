@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/suite.h"
 
 #define HALF (10 * LBX_NS_PER_S)
 #define NOW (1000 * LBX_NS_PER_S)
@@ -335,7 +335,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("claims");
+    TCase *tc = suite_case("claims");
 
     tcase_add_test(tc, the_second_sees_the_first);
     tcase_add_test(tc, it_fades_and_ends_with_its_process);
@@ -347,5 +347,5 @@ int main(void)
     tcase_add_test(tc, those_of_this_host_are_told);
     tcase_add_test(tc, more_hosts_than_a_message_names);
     tcase_add_test(tc, a_look_at_idle_hosts);
-    return run_tests("lbd/claims", tc);
+    return suite_run("lbd/claims", tc);
 }

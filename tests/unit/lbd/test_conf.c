@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "lbd/rules.h"
+#include "tests/unit/suite.h"
 
 static char path[] = "/tmp/lbconf.XXXXXX";
 static struct lbx_policyconf conf;
@@ -229,9 +230,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("lbd/conf");
-    TCase *tc = tcase_create("conf");
-    SRunner *runner;
+    TCase *tc = suite_case("conf");
     int failed, fd = mkstemp(path);
 
     if (fd < 0)
@@ -244,11 +243,7 @@ int main(void)
     tcase_add_test(tc, unreadable_files_are_told);
     tcase_add_test(tc, the_example_is_good);
     tcase_add_test(tc, times_and_sizes);
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    failed = suite_run("lbd/conf", tc);
     unlink(path);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return failed;
 }

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/suite.h"
 
 static int closed_for;
 
@@ -85,9 +85,9 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("conn");
+    TCase *tc = suite_case("conn");
 
     tcase_add_test(tc, the_reason_is_the_true_one);
     tcase_add_test(tc, it_has_words);
-    return run_tests("lbd/conn", tc);
+    return suite_run("lbd/conn", tc);
 }

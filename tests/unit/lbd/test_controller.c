@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tests/unit/lbd/store.h"
+#include "tests/unit/suite.h"
 
 static uv_loop_t loop;
 static struct lbd_ranking ranking;
@@ -165,7 +166,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("controller");
+    TCase *tc = suite_case("controller");
 
     tcase_set_timeout(tc, 120);
     tcase_add_checked_fixture(tc, set_up, tear_down);
@@ -174,5 +175,5 @@ int main(void)
     tcase_add_test(tc, a_rebooted_host_is_another);
     tcase_add_test(tc, a_host_slower_than_it_was_is_an_event);
     tcase_add_test(tc, times_are_the_controllers);
-    return run_tests("lbd/controller", tc);
+    return suite_run("lbd/controller", tc);
 }

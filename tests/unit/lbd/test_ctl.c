@@ -9,7 +9,7 @@
 #include "lbd/ctl/print.h"
 #include "lbd/ctl/slurm.h"
 #include "lbd/ctl/words.h"
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/suite.h"
 
 /* What a picture looks like, to be freed. */
 static char *picture(const double *v, size_t columns, size_t lines, bool braille)
@@ -326,7 +326,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("ctl");
+    TCase *tc = suite_case("ctl");
 
     tcase_add_test(tc, a_picture_has_the_right_dots);
     tcase_add_test(tc, scales_are_round);
@@ -340,5 +340,5 @@ int main(void)
     tcase_add_test(tc, numbers_are_for_people);
     tcase_add_test(tc, status_ends_with_what_is_wrong);
     tcase_add_test(tc, a_job_fits_its_terminal);
-    return run_tests("lbd/ctl", tc);
+    return suite_run("lbd/ctl", tc);
 }

@@ -9,7 +9,8 @@
 
 #include "common/clock.h"
 #include "lbd/stepfiles.h"
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/folder.h"
+#include "tests/unit/suite.h"
 #include "wire/local.h"
 
 static char dir[64];
@@ -267,7 +268,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("decisions");
+    TCase *tc = suite_case("decisions");
 
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, they_come_back_to_their_user_and_to_who_may_see_all);
@@ -278,5 +279,5 @@ int main(void)
     tcase_add_test(tc, one_user_cannot_flood);
     tcase_add_test(tc, garbage_is_refused);
     tcase_add_test(tc, a_folder_that_cannot_be_had_is_told);
-    return run_tests("lbd/decisions", tc);
+    return suite_run("lbd/decisions", tc);
 }

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "lbd/balancer/explain.h"
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/suite.h"
 
 #define MS 1e6
 
@@ -225,11 +225,11 @@ END_TEST
 
 int main(void)
 {
-    TCase *t = tcase_create("explain");
+    TCase *t = suite_case("explain");
 
     tcase_add_loop_test(t, test_words, 0, CASES);
     tcase_add_test(t, test_all);
     tcase_add_test(t, test_seen);
     tcase_add_test(t, test_few_and_many);
-    return run_tests("explain", t);
+    return suite_run("explain", t);
 }

@@ -3,7 +3,7 @@
 #include "lbd/guard.h"
 
 #include "common/clock.h"
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/suite.h"
 
 static struct lbd_guard g;
 
@@ -60,10 +60,10 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("guard");
+    TCase *tc = suite_case("guard");
 
     tcase_add_test(tc, caps_hold_for_each_and_for_all);
     tcase_add_test(tc, rates_hold_and_recover);
     tcase_add_test(tc, many_peers_find_places);
-    return run_tests("lbd/guard", tc);
+    return suite_run("lbd/guard", tc);
 }

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "common/clock.h"
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/suite.h"
 
 static uv_loop_t loop;
 static struct lbd_metrics *metrics;
@@ -386,7 +386,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("jobs");
+    TCase *tc = suite_case("jobs");
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, steps_of_a_job_are_told_apart);
@@ -403,5 +403,5 @@ int main(void)
     tcase_add_test(tc, many_jobs_are_shown_in_brief);
     tcase_add_test(tc, one_user_leaves_room_for_others);
     tcase_add_test(tc, jobs_end_during_scrapes);
-    return run_tests("lbd/jobs", tc);
+    return suite_run("lbd/jobs", tc);
 }

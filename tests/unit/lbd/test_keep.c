@@ -13,6 +13,7 @@
 #include "lbd/controller/db_impl.h"
 #include "tests/unit/lbd/store.h"
 #include "tests/unit/prop.h"
+#include "tests/unit/suite.h"
 
 #define HOSTS 3
 #define BEGIN_S INT64_C(1700000400) /* not at the beginning of an hour, but of five minutes */
@@ -421,7 +422,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("keep");
+    TCase *tc = suite_case("keep");
 
     tcase_set_timeout(tc, 120);
     tcase_add_checked_fixture(tc, set_up, tear_down);
@@ -433,5 +434,5 @@ int main(void)
     tcase_add_test(tc, a_snapshot_takes_the_place_of_the_last_one);
     tcase_add_test(tc, the_default_times_fit_into_the_default_size);
     tcase_add_test(tc, a_copy_that_cannot_be_written_is_told_and_the_rest_goes_on);
-    return run_tests("lbd/keep", tc);
+    return suite_run("lbd/keep", tc);
 }

@@ -10,7 +10,8 @@
 
 #include "common/clock.h"
 #include "lbd/jitter.h"
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/folder.h"
+#include "tests/unit/suite.h"
 
 #define HOUR 360000 /* ticks: so much that our own time is nothing beside it */
 
@@ -253,7 +254,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("load");
+    TCase *tc = suite_case("load");
 
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, the_machine_is_seen);
@@ -263,5 +264,5 @@ int main(void)
     tcase_add_test(tc, where_nothing_tells_a_probe_does);
     tcase_add_test(tc, users_and_terminals_are_counted);
     tcase_add_test(tc, intervals_are_stretched_at_random);
-    return run_tests("lbd/load", tc);
+    return suite_run("lbd/load", tc);
 }

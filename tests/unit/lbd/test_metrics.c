@@ -3,8 +3,9 @@
 #include "lbd/metrics/metrics.h"
 
 #include <math.h>
+#include <stdio.h>
 
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/suite.h"
 
 static char *page;
 
@@ -180,7 +181,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("metrics");
+    TCase *tc = suite_case("metrics");
     int rc;
 
     tcase_add_test(tc, values_and_types);
@@ -189,7 +190,7 @@ int main(void)
     tcase_add_test(tc, long_labels_are_cut);
     tcase_add_test(tc, histograms_are_cumulative);
     tcase_add_test(tc, series_leave_and_are_limited);
-    rc = run_tests("lbd/metrics", tc);
+    rc = suite_run("lbd/metrics", tc);
     free(page);
     return rc;
 }

@@ -3,8 +3,9 @@
 #include "lbd/options.h"
 
 #include <errno.h>
+#include <stdio.h>
 
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/suite.h"
 
 static struct lbd_options o;
 static struct lbx_error err;
@@ -79,10 +80,10 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("options");
+    TCase *tc = suite_case("options");
 
     tcase_add_test(tc, defaults);
     tcase_add_test(tc, roles_and_addresses);
     tcase_add_test(tc, mistakes_are_told);
-    return run_tests("lbd/options", tc);
+    return suite_run("lbd/options", tc);
 }

@@ -4,7 +4,7 @@
 
 #include "common/clock.h"
 #include "policy/index.h"
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/suite.h"
 
 static struct lbw_node_report report;
 static struct lbd_prospect prospect;
@@ -135,12 +135,12 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("outlook");
+    TCase *tc = suite_case("outlook");
 
     tcase_add_checked_fixture(tc, set_up, NULL);
     tcase_add_test(tc, without_a_forecast_the_report_counts);
     tcase_add_test(tc, the_forecast_scales_what_was_reported);
     tcase_add_test(tc, a_clock_that_is_set_back_begins_anew);
     tcase_add_test(tc, records_come_before_reports);
-    return run_tests("lbd/outlook", tc);
+    return suite_run("lbd/outlook", tc);
 }

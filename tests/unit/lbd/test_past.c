@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tests/unit/lbd/store.h"
+#include "tests/unit/suite.h"
 
 static void on_commit(void *data)
 {
@@ -247,12 +248,12 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("past");
+    TCase *tc = suite_case("past");
 
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, a_job_comes_back_once_with_the_hosts_that_are_known);
     tcase_add_test(tc, points_come_back_by_host_and_time);
     tcase_add_test(tc, a_benchmark_is_one_row);
     tcase_add_test(tc, questions_are_answered_and_cancelled);
-    return run_tests("lbd/past", tc);
+    return suite_run("lbd/past", tc);
 }

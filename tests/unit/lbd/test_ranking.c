@@ -4,11 +4,12 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lbd/node/steps.h"
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/suite.h"
 
 static struct lbw_local_hosts part, got;
 
@@ -142,12 +143,12 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("ranking");
+    TCase *tc = suite_case("ranking");
 
     tcase_add_test(tc, those_asked_for_in_order_of_rank);
     tcase_add_test(tc, parts_come_into_force_together);
     tcase_add_test(tc, endless_parts_are_refused);
     tcase_add_test(tc, steps_are_counted_once);
     tcase_add_test(tc, steps_of_dead_processes_are_forgotten);
-    return run_tests("lbd/ranking", tc);
+    return suite_run("lbd/ranking", tc);
 }

@@ -6,7 +6,8 @@
 #include <sys/stat.h>
 
 #include "lbd/node/busy.h"
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/folder.h"
+#include "tests/unit/suite.h"
 
 static char dir[64], path[128];
 
@@ -118,11 +119,11 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("saved");
+    TCase *tc = suite_case("saved");
 
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, it_comes_back_to_the_last_bit);
     tcase_add_test(tc, what_is_cut_or_changed_is_refused_or_sane);
     tcase_add_test(tc, a_slurmstepd_of_ours_is_a_job);
-    return run_tests("lbd/saved", tc);
+    return suite_run("lbd/saved", tc);
 }

@@ -10,7 +10,8 @@
 #include "common/sock.h"
 #include "lbd/commands.h"
 #include "lbd/local_server.h"
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/folder.h"
+#include "tests/unit/suite.h"
 
 #define NEVER INT64_MAX
 
@@ -130,9 +131,9 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("stale");
+    TCase *tc = suite_case("stale");
 
     tcase_add_loop_test(tc, test_jobs, 0, sizeof(cases) / sizeof(cases[0]));
     tcase_add_loop_test(tc, test_people, 0, sizeof(cases) / sizeof(cases[0]));
-    return run_tests("stale", tc);
+    return suite_run("stale", tc);
 }

@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "lbd/controller/migrations.h"
 #include "tests/unit/lbd/store.h"
+#include "tests/unit/suite.h"
 
 static int loaded;
 static struct lbw_node_report loaded_report;
@@ -401,7 +402,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("store");
+    TCase *tc = suite_case("store");
 
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, what_is_put_comes_back);
@@ -414,5 +415,5 @@ int main(void)
     tcase_add_test(tc, too_many_rows_are_dropped_and_told);
     tcase_add_test(tc, a_kill_loses_nothing_acknowledged);
     tcase_add_test(tc, old_rows_are_purged_in_steps);
-    return run_tests("lbd/store", tc);
+    return suite_run("lbd/store", tc);
 }

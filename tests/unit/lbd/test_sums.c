@@ -6,6 +6,7 @@
 #include "lbd/balancer/loops_state.h"
 #include "lbd/balancer/loops_stats.h"
 #include "lbd/balancer/sums.h"
+#include "tests/unit/suite.h"
 
 static struct lbd_rank_stats rank;
 static struct lbd_wait waits;
@@ -42,16 +43,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("sums");
-    TCase *tc = tcase_create("sums");
-    SRunner *runner;
-    int failed;
+    TCase *tc = suite_case("sums");
 
     tcase_add_test(tc, test_reports);
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("sums", tc);
 }

@@ -5,7 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/folder.h"
+#include "tests/unit/suite.h"
 
 static char folder[64], path[96];
 static uv_loop_t loop;
@@ -153,12 +154,12 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("vacant");
+    TCase *tc = suite_case("vacant");
 
     tcase_add_test(tc, hosts_and_partitions);
     tcase_add_test(tc, one_question_for_many);
     tcase_add_test(tc, it_fails);
     tcase_add_test(tc, it_ends);
     tcase_add_test(tc, it_breaks_off);
-    return run_tests("lbd/vacant", tc);
+    return suite_run("lbd/vacant", tc);
 }

@@ -7,7 +7,8 @@
 #include "common/clock.h"
 #include "lbd/metrics/users.h"
 #include "lbd/targets.h"
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/folder.h"
+#include "tests/unit/suite.h"
 
 /* bcrypt of "secret", cost 4. */
 #define HASH "$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW"
@@ -179,12 +180,12 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("web");
+    TCase *tc = suite_case("web");
 
     tcase_add_test(tc, what_is_right);
     tcase_add_loop_test(tc, what_is_wrong_is_named, 0, sizeof(wrong) / sizeof(wrong[0]));
     tcase_add_test(tc, no_file_is_an_error);
     tcase_add_test(tc, passwords);
     tcase_add_test(tc, targets);
-    return run_tests("lbd/web", tc);
+    return suite_run("lbd/web", tc);
 }

@@ -53,7 +53,7 @@ check_SCRIPTS += tests/unit/libclient/tcp.sh
 EXTRA_DIST += tests/unit/libclient/tcp.sh
 
 check_PROGRAMS += tests/unit/libclient/test_quota
-tests_unit_libclient_test_quota_SOURCES = tests/unit/libclient/test_quota.c tests/unit/lbd/run.h
+tests_unit_libclient_test_quota_SOURCES = tests/unit/libclient/test_quota.c
 tests_unit_libclient_test_quota_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_quota_LDADD = libclient.la $(CHECK_LIBS)
 

@@ -10,6 +10,7 @@
 #include "tests/unit/libclient/fault.h"
 #include "tests/unit/libclient/job.h"
 #include "tests/unit/libclient/world.h"
+#include "tests/unit/suite.h"
 
 static void expect_right(const struct job *j, const struct job_result *r)
 {
@@ -257,10 +258,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("coverage");
-    TCase *tc = tcase_create("coverage");
-    SRunner *runner;
-    int failed;
+    TCase *tc = suite_case("coverage");
 
     tcase_set_timeout(tc, 300);
     tcase_add_loop_test(tc, test_static, 0, brief_cases(SIZES));
@@ -274,10 +272,5 @@ int main(void)
     tcase_add_loop_test(tc, test_grain, 0, brief_cases(3));
     tcase_add_loop_test(tc, test_sync, 0, brief_cases(4));
     tcase_add_loop_test(tc, test_sync_answers_lost, 0, brief_cases(3));
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("coverage", tc);
 }

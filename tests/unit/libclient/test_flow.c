@@ -15,6 +15,7 @@
 #include "tests/unit/libclient/fault.h"
 #include "tests/unit/libclient/lists.h"
 #include "tests/unit/libclient/world.h"
+#include "tests/unit/suite.h"
 
 #define STEPS 15
 #define OTHER 3 /* words in a row of the array that does not flow */
@@ -570,10 +571,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("flow");
-    TCase *tc = tcase_create("flow");
-    SRunner *runner;
-    int failed;
+    TCase *tc = suite_case("flow");
 
     tcase_set_timeout(tc, 300);
     tcase_add_loop_test(tc, test_static, 0, brief_cases(SIZES));
@@ -591,10 +589,5 @@ int main(void)
     tcase_add_loop_test(tc, test_grain, 0, brief_cases(4));
     tcase_add_test(tc, test_neighbours);
     tcase_add_test(tc, test_huge_and_empty);
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("flow", tc);
 }

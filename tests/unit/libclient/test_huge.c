@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "libclient/lb.h"
 #include "tests/unit/libclient/crew.h"
+#include "tests/unit/suite.h"
 
 #define HUGE_N (INT64_C(1) << 40)
 #define HUGE_PASSES 3
@@ -131,18 +132,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("huge");
-    TCase *tc = tcase_create("huge");
-    SRunner *runner;
-    int failed;
+    TCase *tc = suite_case("huge");
 
     tcase_set_timeout(tc, 300);
     tcase_add_test(tc, test_free);
     tcase_add_test(tc, test_pipelined);
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("huge", tc);
 }

@@ -11,6 +11,7 @@
 #include "tests/unit/brief.h"
 #include "tests/unit/libclient/crew.h"
 #include "tests/unit/libclient/world.h"
+#include "tests/unit/suite.h"
 
 #define STEPS 40
 #define LEAVES 7 /* steps of the one that closes early */
@@ -288,10 +289,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("leave");
-    TCase *tc = tcase_create("leave");
-    SRunner *runner;
-    int failed;
+    TCase *tc = suite_case("leave");
 
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, test_stepped, 0, brief_cases(2));
@@ -300,10 +298,5 @@ int main(void)
     tcase_add_loop_test(tc, test_free, 0, SEQUELS);
     tcase_add_loop_test(tc, test_collect, 0, 4);
     tcase_add_loop_test(tc, test_late_is_not_early, 0, brief_cases(2));
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("leave", tc);
 }

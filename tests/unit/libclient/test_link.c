@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/sock.h"
 #include "libclient/link.h"
+#include "tests/unit/suite.h"
 
 #define RANK 3
 #define WAIT_NS (5 * LBX_NS_PER_S)
@@ -320,12 +321,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("link");
-    TCase *tc = tcase_create("link");
-    SRunner *runner;
-    int failed;
+    TCase *tc = suite_case("link");
 
-    tcase_set_timeout(tc, 60);
     tcase_add_test(tc, test_both_ways);
     tcase_add_loop_test(tc, test_wrong_key, 0, 2);
     tcase_add_test(tc, test_addresses);
@@ -333,10 +330,5 @@ int main(void)
     tcase_add_test(tc, test_last_words);
     tcase_add_test(tc, test_silence);
     tcase_add_test(tc, test_slow_reader);
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("link", tc);
 }

@@ -11,6 +11,7 @@
 #include "libclient/lb.h"
 #include "libclient/loop.h"
 #include "tests/unit/libclient/world.h"
+#include "tests/unit/suite.h"
 
 /* Blocks follow each other, cover everything, and are as large as the weights say, to one. */
 START_TEST(test_blocks)
@@ -269,10 +270,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("loop");
-    TCase *tc = tcase_create("loop");
-    SRunner *runner;
-    int failed;
+    TCase *tc = suite_case("loop");
 
     tcase_add_loop_test(tc, test_blocks, 0, 4);
     tcase_add_test(tc, test_no_context);
@@ -281,10 +279,5 @@ int main(void)
     tcase_add_test(tc, test_stats_sizes);
     tcase_add_test(tc, test_arrays);
     tcase_add_test(tc, test_array_of_context);
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("loop", tc);
 }

@@ -6,6 +6,7 @@
 #include "libclient/tcp/tcp.h"
 #include "tests/unit/brief.h"
 #include "tests/unit/libclient/wired.h"
+#include "tests/unit/suite.h"
 
 #define RANKS_MAX 9
 
@@ -123,18 +124,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("lost");
-    TCase *tc = tcase_create("lost");
-    SRunner *runner;
-    int failed;
+    TCase *tc = suite_case("lost");
 
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, test_reduction, 0, brief_cases(10));
     tcase_add_test(tc, test_chain);
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("lost", tc);
 }

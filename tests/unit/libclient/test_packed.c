@@ -12,6 +12,7 @@
 #include "tests/unit/brief.h"
 #include "tests/unit/libclient/crew.h"
 #include "tests/unit/libclient/fault.h"
+#include "tests/unit/suite.h"
 
 #define N 512
 #define RANKS 2
@@ -195,17 +196,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("packed");
-    TCase *tc = tcase_create("packed");
-    SRunner *runner;
-    int failed;
+    TCase *tc = suite_case("packed");
 
     tcase_set_timeout(tc, 300);
     tcase_add_loop_test(tc, test_large, 0, brief_cases(KINDS));
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("packed", tc);
 }

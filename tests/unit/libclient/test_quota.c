@@ -4,7 +4,8 @@
 
 #include <sys/stat.h>
 
-#include "tests/unit/lbd/run.h"
+#include "tests/unit/folder.h"
+#include "tests/unit/suite.h"
 
 #define S INT64_C(1000000000)
 
@@ -62,9 +63,9 @@ END_TEST
 
 int main(void)
 {
-    TCase *tc = tcase_create("quota");
+    TCase *tc = suite_case("quota");
 
     tcase_add_test(tc, read_again_after_a_second);
     tcase_add_test(tc, nothing_to_be_read);
-    return run_tests("libclient/quota", tc);
+    return suite_run("libclient/quota", tc);
 }

@@ -17,6 +17,7 @@
 #include "tests/unit/libclient/fault.h"
 #include "tests/unit/libclient/lists.h"
 #include "tests/unit/libclient/world.h"
+#include "tests/unit/suite.h"
 
 #define STEPS 25
 #define WIDE 600 /* words in a row of the wide array: pages of its own */
@@ -542,10 +543,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("stepped");
-    TCase *tc = tcase_create("stepped");
-    SRunner *runner;
-    int failed;
+    TCase *tc = suite_case("stepped");
 
     tcase_set_timeout(tc, 300);
     tcase_add_loop_test(tc, test_static, 0, brief_cases(SIZES));
@@ -561,10 +559,5 @@ int main(void)
     tcase_add_loop_test(tc, test_sync, 0, brief_cases(6));
     tcase_add_loop_test(tc, test_sync_balancer_ends, 0, brief_cases(4));
     tcase_add_test(tc, test_without_transport);
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("stepped", tc);
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/suite.h"
+
 #define RANKS 24
 
 static struct lbp_profile profile;
@@ -216,10 +218,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("adjacent");
-    TCase *t = tcase_create("adjacent");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("adjacent");
 
     tcase_add_test(t, test_proportional);
     tcase_add_test(t, test_slow_rank_holds_nothing);
@@ -228,10 +227,5 @@ int main(void)
     tcase_add_test(t, test_halo);
     tcase_add_test(t, test_moves);
     tcase_add_test(t, test_many);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("adjacent", t);
 }

@@ -7,6 +7,7 @@
 
 #include "policy/balance.h"
 #include "policy/period.h"
+#include "tests/unit/suite.h"
 
 #define MS INT64_C(1000000)
 
@@ -158,20 +159,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("alert");
-    TCase *t = tcase_create("alert");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("alert");
 
     tcase_add_test(t, test_short_window);
     tcase_add_test(t, test_large_change);
     tcase_add_test(t, test_late_by_a_hook);
     tcase_add_test(t, test_late);
     tcase_add_test(t, test_calm);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("alert", t);
 }

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tests/unit/suite.h"
+
 START_TEST(one_kind_of_host_is_one_value)
 {
     double v[] = {0.696, 0.788, 0.767, 0.728};
@@ -75,20 +77,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("alike");
-    TCase *t = tcase_create("alike");
-    SRunner *r;
-    int failed;
+    TCase *t = suite_case("alike");
 
     tcase_add_test(t, one_kind_of_host_is_one_value);
     tcase_add_test(t, another_kind_stays_apart);
     tcase_add_test(t, only_every_stride_is_looked_at);
     tcase_add_test(t, what_is_not_known_stays);
     tcase_add_loop_test(t, groups_are_narrow_and_keep_their_sum, 0, 5);
-    suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("alike", t);
 }

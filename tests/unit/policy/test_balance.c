@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/suite.h"
+
 #define MS INT64_C(1000000)
 
 static struct lbp_balance *b;
@@ -569,12 +571,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("balance");
-    TCase *t = tcase_create("balance");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("balance");
 
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, test_create);
     tcase_add_test(t, test_join);
     tcase_add_test(t, test_impossible);
@@ -591,10 +589,5 @@ int main(void)
     tcase_add_test(t, test_lost_final);
     tcase_add_loop_test(t, test_rates, 0, 3 * 9);
     tcase_add_test(t, test_published);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("balance", t);
 }

@@ -5,6 +5,8 @@
 #include <check.h>
 #include <math.h>
 
+#include "tests/unit/suite.h"
+
 #define MS INT64_C(1000000)
 
 START_TEST(test_shares)
@@ -50,17 +52,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("policy/caps");
-    TCase *t = tcase_create("all");
-    SRunner *r;
-    int failed;
+    TCase *t = suite_case("all");
 
-    suite_add_tcase(s, t);
     tcase_add_test(t, test_shares);
     tcase_add_test(t, test_changes);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("policy/caps", t);
 }

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tests/unit/suite.h"
+
 START_TEST(test_efficiency)
 {
     static const double competing[4] = {5, 0, 0, 0}, speed[4] = {1, 1, 2, 1};
@@ -63,18 +65,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("efficiency");
-    TCase *t = tcase_create("efficiency");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("efficiency");
 
     tcase_add_test(t, test_efficiency);
     tcase_add_test(t, test_oscillating);
     tcase_add_test(t, test_nonsense);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("efficiency", t);
 }

@@ -9,6 +9,7 @@
 #include "policy/stepped.h"
 #include "policy/stepped_impl.h"
 #include "tests/unit/policy/halves.h"
+#include "tests/unit/suite.h"
 
 #define MANY (INT64_C(1) << 40)
 
@@ -207,18 +208,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("extremes");
-    TCase *t = tcase_create("extremes");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("extremes");
 
     tcase_add_loop_test(t, test_balance_huge, 0, 3);
     tcase_add_loop_test(t, test_stepped_rates, 0, 2);
     tcase_add_loop_test(t, test_stepped_huge, 0, 2);
-    suite_add_tcase(suite, t);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("extremes", t);
 }

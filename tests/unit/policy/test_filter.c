@@ -9,6 +9,7 @@
 #include "policy/period.h"
 #include "policy/profit.h"
 #include "policy/threshold.h"
+#include "tests/unit/suite.h"
 
 #define MS INT64_C(1000000)
 
@@ -237,10 +238,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("filter");
-    TCase *t = tcase_create("filter");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("filter");
 
     tcase_add_test(t, test_first_window);
     tcase_add_test(t, test_bad);
@@ -254,10 +252,5 @@ int main(void)
     tcase_add_test(t, test_profit);
     tcase_add_test(t, test_period);
     tcase_add_test(t, test_period_published);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("filter", t);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "policy/forecast_predict.h"
+#include "tests/unit/suite.h"
 
 #define S INT64_C(1000000000)
 #define STEP (10 * S)
@@ -395,10 +396,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("policy/forecast");
-    TCase *tc = tcase_create("forecast");
-    SRunner *runner;
-    int failed;
+    TCase *tc = suite_case("forecast");
 
     tcase_add_checked_fixture(tc, set_up, NULL);
     tcase_add_test(tc, nothing_is_known_of_nothing);
@@ -420,10 +418,5 @@ int main(void)
     tcase_add_test(tc, the_mix_is_better_than_the_best);
     tcase_add_test(tc, who_says_nothing_sleeps);
     tcase_add_loop_test(tc, answers_stay_within_what_was_seen, 0, 5);
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("policy/forecast", tc);
 }

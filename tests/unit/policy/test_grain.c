@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tests/unit/suite.h"
+
 /* Figure 8's case by hand: 1000 iterations, 4 ranks. */
 START_TEST(test_formula)
 {
@@ -151,10 +153,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("grain");
-    TCase *t = tcase_create("grain");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("grain");
 
     tcase_add_test(t, test_formula);
     tcase_add_test(t, test_limits);
@@ -163,10 +162,5 @@ int main(void)
     tcase_add_test(t, test_nonsense);
     tcase_add_test(t, test_fixed);
     tcase_add_test(t, test_found);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("grain", t);
 }

@@ -5,6 +5,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "tests/unit/suite.h"
+
 #define S 1e9
 
 static struct lbp_horizon h;
@@ -84,19 +86,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("horizon");
-    TCase *t = tcase_create("horizon");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("horizon");
 
     tcase_add_test(t, test_history);
     tcase_add_test(t, test_changes);
     tcase_add_test(t, test_once);
     tcase_add_test(t, test_set);
-    suite_add_tcase(suite, t);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("horizon", t);
 }

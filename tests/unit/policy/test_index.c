@@ -5,6 +5,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "tests/unit/suite.h"
+
 START_TEST(index_is_that_of_the_source)
 {
     struct lbp_index_weights w = {.scale = 10, .user = .1, .terminal = .01, .task = .5};
@@ -91,19 +93,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("policy/index");
-    TCase *tc = tcase_create("index");
-    SRunner *runner;
-    int failed;
+    TCase *tc = suite_case("index");
 
     tcase_add_test(tc, index_is_that_of_the_source);
     tcase_add_test(tc, a_task_gets_what_is_left_or_its_fair_part);
     tcase_add_test(tc, more_load_is_never_better);
     tcase_add_test(tc, placed_tasks_count_until_they_show);
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("policy/index", tc);
 }

@@ -5,6 +5,8 @@
 #include <check.h>
 #include <math.h>
 
+#include "tests/unit/suite.h"
+
 START_TEST(test_bucket)
 {
     ck_assert_uint_eq(lbp_nodeweight_bucket(1, 1, LBP_NODEWEIGHT_UNKNOWN), 0);
@@ -48,18 +50,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("policy/nodeweight");
-    TCase *t = tcase_create("all");
-    SRunner *r;
-    int failed;
+    TCase *t = suite_case("all");
 
-    suite_add_tcase(s, t);
     tcase_add_test(t, test_bucket);
     tcase_add_test(t, test_hysteresis);
     tcase_add_test(t, test_weight);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("policy/nodeweight", t);
 }

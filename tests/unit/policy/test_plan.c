@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "policy/apportion.h"
+#include "tests/unit/suite.h"
 
 #define RANKS 64
 
@@ -191,10 +192,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("plan");
-    TCase *t = tcase_create("plan");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("plan");
 
     tcase_add_test(t, test_liu);
     tcase_add_test(t, test_pairwise_coarse);
@@ -203,10 +201,5 @@ int main(void)
     tcase_add_test(t, test_plan_random);
     tcase_add_test(t, test_apportion);
     tcase_add_test(t, test_apportion_random);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("plan", t);
 }

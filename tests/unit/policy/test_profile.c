@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tests/unit/suite.h"
+
 static struct lbp_profile p;
 
 #define ck_near(a, b, ratio) \
@@ -152,10 +154,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("profile");
-    TCase *t = tcase_create("profile");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("profile");
 
     tcase_add_test(t, test_sizes);
     tcase_add_test(t, test_bad);
@@ -164,10 +163,5 @@ int main(void)
     tcase_add_test(t, test_growing);
     tcase_add_test(t, test_fades);
     tcase_add_test(t, test_random);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("profile", t);
 }

@@ -4,6 +4,8 @@
 
 #include <check.h>
 
+#include "tests/unit/suite.h"
+
 #define S 1000000000.0
 
 static struct lbp_profit made(double ratio, double stable_ns)
@@ -73,19 +75,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("profit");
-    TCase *t = tcase_create("profit");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("profit");
 
     tcase_add_test(t, test_automatic);
     tcase_add_test(t, test_ratio);
     tcase_add_test(t, test_never_mind_the_cost);
     tcase_add_test(t, test_stable);
-    suite_add_tcase(suite, t);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("profit", t);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "policy/nearest.h"
+#include "tests/unit/suite.h"
 
 static const struct {
     const char *text;
@@ -262,10 +263,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("registry");
-    TCase *t = tcase_create("registry");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("registry");
 
     tcase_add_loop_test(t, test_good, 0, sizeof(good) / sizeof(good[0]));
     tcase_add_loop_test(t, test_bad, 0, sizeof(bad) / sizeof(bad[0]));
@@ -275,10 +273,5 @@ int main(void)
     tcase_add_test(t, test_tables);
     tcase_add_test(t, test_distance);
     tcase_add_test(t, test_random);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("registry", t);
 }

@@ -9,6 +9,7 @@
 
 #include "policy/stepped_impl.h"
 #include "tests/unit/policy/halves.h"
+#include "tests/unit/suite.h"
 
 static struct lbp_stepped *make_with(const char *policy)
 {
@@ -399,10 +400,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("stepped");
-    TCase *t = tcase_create("stepped");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("stepped");
 
     tcase_add_test(t, test_plan);
     tcase_add_test(t, test_published);
@@ -416,10 +414,5 @@ int main(void)
     tcase_add_test(t, test_config);
     tcase_add_test(t, test_hardware);
     tcase_add_test(t, test_first);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("stepped", t);
 }

@@ -4,6 +4,8 @@
 
 #include <check.h>
 
+#include "tests/unit/suite.h"
+
 #define MS INT64_C(1000000)
 
 static struct lbp_balance *b;
@@ -131,17 +133,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("sync");
-    TCase *t = tcase_create("sync");
-    SRunner *runner;
-    int failed;
+    TCase *t = suite_case("sync");
 
     tcase_add_test(t, test_sync);
     tcase_add_test(t, test_sync_at_once);
-    suite_add_tcase(suite, t);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("sync", t);
 }

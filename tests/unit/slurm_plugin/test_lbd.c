@@ -16,6 +16,7 @@
 #include "slurm_plugin/plugin.h"
 #include "tests/unit/slurm_plugin/spank_stub.h"
 #include "wire/local.h"
+#include "tests/unit/suite.h"
 
 enum manner {
     ANSWERS,
@@ -240,23 +241,16 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("slurm_plugin/lbd");
-    TCase *t = tcase_create("all");
-    SRunner *r;
+    TCase *t = suite_case("all");
     char text[64];
     int failed;
 
     if (!mkdtemp(folder))
         return 99;
-    suite_add_tcase(s, t);
-    tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, test_manner, 0, MANNERS);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    failed = suite_run("slurm_plugin/lbd", t);
     snprintf(text, sizeof(text), "rm -rf %s", folder);
     if (system(text) != 0)
         fprintf(stderr, "%s is left\n", folder);
-    return failed != 0;
+    return failed;
 }

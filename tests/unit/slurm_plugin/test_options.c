@@ -9,6 +9,7 @@
 
 #include "slurm_plugin/plugin.h"
 #include "tests/unit/slurm_plugin/spank_stub.h"
+#include "tests/unit/suite.h"
 
 static void fresh(void)
 {
@@ -198,12 +199,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("slurm_plugin/options");
-    TCase *t = tcase_create("all");
-    SRunner *r;
-    int failed;
+    TCase *t = suite_case("all");
 
-    suite_add_tcase(s, t);
     tcase_add_loop_test(t, test_argument, 0, (int)(sizeof(argument) / sizeof(*argument)));
     tcase_add_loop_test(t, test_argument_too_long, 0, 4);
     tcase_add_test(t, test_wrong_argument_switches_off);
@@ -213,9 +210,5 @@ int main(void)
     tcase_add_loop_exit_test(t, test_help_exits, 0, 0, 2);
     tcase_add_loop_exit_test(t, test_environment_wrong_exits, 1, 0, 2);
     tcase_add_test(t, test_environment);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("slurm_plugin/options", t);
 }

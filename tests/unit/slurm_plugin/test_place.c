@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/suite.h"
+
 #define WORDS 16
 
 static char *words[WORDS + 1], text[256];
@@ -256,21 +258,13 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("slurm_plugin/place");
-    TCase *t = tcase_create("all");
-    SRunner *r;
-    int failed;
+    TCase *t = suite_case("all");
 
-    suite_add_tcase(s, t);
     tcase_add_loop_test(t, test_command, 0, (int)(sizeof(commands) / sizeof(*commands)));
     tcase_add_test(t, test_cpus);
     tcase_add_loop_test(t, test_layout, 0, (int)(sizeof(layouts) / sizeof(*layouts)));
     tcase_add_test(t, test_layout_cores);
     tcase_add_test(t, test_layout_burst);
     tcase_add_test(t, test_layout_is_best);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("slurm_plugin/place", t);
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/unit/suite.h"
+
 #define MS INT64_C(1000000)
 
 static const struct {
@@ -69,16 +71,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("slurm_plugin/rules");
-    TCase *t = tcase_create("all");
-    SRunner *r;
-    int failed;
+    TCase *t = suite_case("all");
 
-    suite_add_tcase(s, t);
     tcase_add_loop_test(t, test_case, 0, (int)(sizeof(cases) / sizeof(*cases)));
-    r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run("slurm_plugin/rules", t);
 }

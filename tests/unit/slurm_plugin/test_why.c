@@ -14,6 +14,7 @@
 #include "common/frame.h"
 #include "common/sock.h"
 #include "slurm_plugin/place.h"
+#include "tests/unit/suite.h"
 
 #define NEVER_NS (LBX_NS_PER_S / 5)
 #define MOST_QUESTIONS 41 /* in NEVER_NS, with a pause of 5 ms after each */
@@ -337,22 +338,15 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("slurm_plugin/why");
-    TCase *t = tcase_create("all");
-    SRunner *r;
+    TCase *t = suite_case("all");
     int failed;
 
     if (!mkdtemp(folder))
         return 99;
-    suite_add_tcase(s, t);
-    tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, test_why, 0, sizeof(cases) / sizeof(cases[0]));
     tcase_add_loop_test(t, test_fresh, 0, sizeof(fresh_cases) / sizeof(fresh_cases[0]));
     tcase_add_test(t, test_names);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    failed = suite_run("slurm_plugin/why", t);
     rmdir(folder);
-    return failed != 0;
+    return failed;
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/suite.h"
+
 static struct lbw_node_msg msg, back;
 
 static void fill_report(struct lbw_node_report *r)
@@ -237,21 +239,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("wire/node");
-    TCase *tc = tcase_create("codec");
-    SRunner *runner;
-    int failed;
+    TCase *tc = suite_case("codec");
 
-    tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, every_type_comes_back, 0, NTYPES);
     tcase_add_loop_test(tc, truncated_and_trailing_are_refused, 0, NTYPES);
     tcase_add_loop_test(tc, changed_bytes_stay_in_bounds, 0, NTYPES);
     tcase_add_test(tc, reports_out_of_bounds_are_not_told);
     tcase_add_test(tc, proofs);
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("wire/node", tc);
 }

@@ -10,6 +10,7 @@
 
 #include "wire/endpoint.h"
 #include "wire/flat.h"
+#include "tests/unit/suite.h"
 
 #define BODY_LIMIT 65536
 
@@ -379,10 +380,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("wire/rank");
-    TCase *tc = tcase_create("all");
-    SRunner *sr;
-    int failed;
+    TCase *tc = suite_case("all");
 
     tcase_add_loop_test(tc, decodes_what_it_encodes, 0, 50);
     tcase_add_loop_test(tc, refuses_truncated_and_trailing, 0, 5);
@@ -392,10 +390,5 @@ int main(void)
     tcase_add_test(tc, a_full_buffer_is_left_as_it_was);
     tcase_add_test(tc, endpoint_comes_back);
     tcase_add_test(tc, flat_reads_all_integers);
-    suite_add_tcase(s, tc);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_NORMAL);
-    failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run("wire/rank", tc);
 }

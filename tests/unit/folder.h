@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of lbd share: a folder for files, and the end of main. */
-#ifndef TESTS_UNIT_LBD_RUN_H
-#define TESTS_UNIT_LBD_RUN_H
+/* A folder for the files of a test. */
+#ifndef TESTS_UNIT_FOLDER_H
+#define TESTS_UNIT_FOLDER_H
 
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-static inline int run_tests(const char *name, TCase *tc)
-{
-    Suite *suite = suite_create(name);
-    SRunner *runner;
-    int failed;
-
-    tcase_set_timeout(tc, 60);
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
 
 /* A new folder, to be removed by remove_folder. */
 static inline void make_folder(char path[64])
