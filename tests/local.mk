@@ -9,6 +9,6 @@ EXTRA_DIST += tests/valgrind tests/valgrind.supp
 EXTRA_DIST += packaging/policy.conf debian/changelog debian/control debian/copyright debian/liblb-dev.install debian/liblb0.install \
 	debian/rules debian/slurm-lb-plugin.install debian/slurm-lb.install debian/slurm-lb.postinst debian/source/format
 EXTRA_DIST += tests/package/10-debian.t tests/package/20-admin.t
-EXTRA_DIST += tests/valgrind tests/model/moves.pml tests/model/10-moves.t
-EXTRA_DIST += tests/package/10-debian.t
-EXTRA_DIST += tests/valgrind tests/model/spin.sh tests/model/moves.pml tests/model/10-moves.t tests/model/steps.pml tests/model/11-steps.t tests/model/sync.pml tests/model/12-sync.t
+
+EXTRA_DIST += tests/model/spin.sh tests/model/moves.pml tests/model/10-moves.t tests/model/steps.pml tests/model/11-steps.t \
+	tests/model/sync.pml tests/model/12-sync.t

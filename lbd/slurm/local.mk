@@ -3,5 +3,4 @@ pkglibexec_PROGRAMS += lb-slurm
 lb_slurm_SOURCES = lbd/slurm/main.c
 lb_slurm_CFLAGS = $(LB_CFLAGS)
 lb_slurm_LDADD = libpolicy.la -lslurm -lm
-EXTRA_DIST += tests/cluster/23-weights.t
 dist_man_MANS += docs/man/lb-slurm.8

@@ -5,8 +5,10 @@ tests_cluster_lb_query_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS)
 tests_cluster_lb_query_LDADD = liblbd.la $(UV_LIBS)
 tests_cluster_lb_load_SOURCES = tests/cluster/lb-load.c
 tests_cluster_lb_load_CFLAGS = $(LB_CFLAGS)
-EXTRA_DIST += tests/cluster/cluster tests/cluster/lib tests/cluster/terminal.py tests/lib packaging/debian-packages .ci .gitignore \
-	tests/cluster/00-cluster.t tests/cluster/12-lbd-hosts.t tests/cluster/13-lbd-slurm.t tests/cluster/14-lbd-faults.t tests/cluster/14-outlook.t tests/cluster/16-faults-jobs.t tests/cluster/17-store-jobs.t \
-	tests/cluster/21-policy.t tests/cluster/22-placement.t tests/cluster/24-burst.t tests/cluster/50-job-metrics.t \
+EXTRA_DIST += tests/cluster/cluster tests/cluster/lib tests/cluster/terminal.py tests/lib packaging/debian-packages .ci .gitignore
+EXTRA_DIST += tests/cluster/00-cluster.t tests/cluster/10-lbd.t tests/cluster/12-lbd-hosts.t tests/cluster/13-lbd-slurm.t \
+	tests/cluster/14-lbd-faults.t tests/cluster/14-outlook.t tests/cluster/16-faults-jobs.t tests/cluster/17-store-jobs.t \
+	tests/cluster/20-plugin.t tests/cluster/21-policy.t tests/cluster/22-placement.t tests/cluster/23-weights.t \
+	tests/cluster/24-burst.t tests/cluster/30-examples.t tests/cluster/40-faults.t tests/cluster/50-job-metrics.t \
 	tests/cluster/52-lbctl-jobs.t tests/cluster/53-job-kinds.t tests/cluster/60-explain.t tests/cluster/61-het.t \
 	tests/cluster/62-replay.t tests/cluster/65-tcp.t tests/cluster/66-fortran.t

@@ -1,31 +1,25 @@
 # Tests of lbd/.
 check_PROGRAMS += tests/unit/lbd/test_backlog
-tests_unit_lbd_test_backlog_SOURCES = tests/unit/lbd/test_backlog.c
 tests_unit_lbd_test_backlog_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_backlog_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_bench
-tests_unit_lbd_test_bench_SOURCES = tests/unit/lbd/test_bench.c
 tests_unit_lbd_test_bench_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_bench_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_claims
-tests_unit_lbd_test_claims_SOURCES = tests/unit/lbd/test_claims.c
 tests_unit_lbd_test_claims_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_claims_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_conf
-tests_unit_lbd_test_conf_SOURCES = tests/unit/lbd/test_conf.c
 tests_unit_lbd_test_conf_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_conf_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_conn
-tests_unit_lbd_test_conn_SOURCES = tests/unit/lbd/test_conn.c
 tests_unit_lbd_test_conn_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_conn_LDADD = liblbd.la $(CHECK_LIBS) $(UV_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_decisions
-tests_unit_lbd_test_decisions_SOURCES = tests/unit/lbd/test_decisions.c
 tests_unit_lbd_test_decisions_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_lbd_test_decisions_LDADD = liblbd.la $(CHECK_LIBS) $(JANSSON_LIBS)
 
@@ -36,27 +30,22 @@ tests_unit_lbd_test_explain_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLA
 tests_unit_lbd_test_explain_LDADD = libwire.la libcommon.la $(CHECK_LIBS) $(JANSSON_LIBS) -lm
 
 check_PROGRAMS += tests/unit/lbd/test_guard
-tests_unit_lbd_test_guard_SOURCES = tests/unit/lbd/test_guard.c
 tests_unit_lbd_test_guard_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_guard_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_metrics
-tests_unit_lbd_test_metrics_SOURCES = tests/unit/lbd/test_metrics.c
 tests_unit_lbd_test_metrics_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_metrics_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_options
-tests_unit_lbd_test_options_SOURCES = tests/unit/lbd/test_options.c
 tests_unit_lbd_test_options_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_options_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_outlook
-tests_unit_lbd_test_outlook_SOURCES = tests/unit/lbd/test_outlook.c
 tests_unit_lbd_test_outlook_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_outlook_LDADD = liblbd.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/lbd/test_ranking
-tests_unit_lbd_test_ranking_SOURCES = tests/unit/lbd/test_ranking.c
 tests_unit_lbd_test_ranking_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_ranking_LDADD = liblbd.la $(CHECK_LIBS)
 
@@ -81,12 +70,10 @@ tests_unit_lbd_test_past_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) 
 tests_unit_lbd_test_past_LDADD = liblbd.la $(CHECK_LIBS) $(SQLITE_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_load
-tests_unit_lbd_test_load_SOURCES = tests/unit/lbd/test_load.c
 tests_unit_lbd_test_load_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_load_LDADD = liblbd.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/lbd/test_saved
-tests_unit_lbd_test_saved_SOURCES = tests/unit/lbd/test_saved.c
 tests_unit_lbd_test_saved_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_saved_LDADD = liblbd.la $(CHECK_LIBS)
 
@@ -98,7 +85,6 @@ tests_unit_lbd_test_sums_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS)
 EXTRA_DIST += packaging/policy.conf
 
 check_PROGRAMS += tests/unit/lbd/test_web
-tests_unit_lbd_test_web_SOURCES = tests/unit/lbd/test_web.c
 tests_unit_lbd_test_web_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_web_LDADD = liblbd.la $(CHECK_LIBS)
 
@@ -112,16 +98,13 @@ check_SCRIPTS += tests/unit/lbd/completion.sh
 EXTRA_DIST += tests/unit/lbd/completion.sh
 
 check_PROGRAMS += tests/unit/lbd/test_jobs
-tests_unit_lbd_test_jobs_SOURCES = tests/unit/lbd/test_jobs.c
 tests_unit_lbd_test_jobs_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_jobs_LDADD = liblbd.la $(UV_LIBS) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_vacant
-tests_unit_lbd_test_vacant_SOURCES = tests/unit/lbd/test_vacant.c
 tests_unit_lbd_test_vacant_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_vacant_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_stale
-tests_unit_lbd_test_stale_SOURCES = tests/unit/lbd/test_stale.c
 tests_unit_lbd_test_stale_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_stale_LDADD = liblbd.la $(JANSSON_LIBS) $(UV_LIBS) $(CHECK_LIBS)

@@ -1,50 +1,39 @@
 # Tests of libclient/: ranks as threads, see world.h, and a balancer out of its mind, see mind.h.
-EXTRA_DIST += tests/unit/libclient/fault.h tests/unit/libclient/wired.h tests/unit/libclient/world.h tests/unit/libclient/mind.h tests/unit/libclient/job.h tests/unit/libclient/lists.h tests/unit/libclient/crew.h
+check_LTLIBRARIES += libworld.la
+libworld_la_SOURCES = tests/unit/libclient/crew.c tests/unit/libclient/crew.h tests/unit/libclient/fault.c tests/unit/libclient/fault.h \
+	tests/unit/libclient/job.c tests/unit/libclient/job.h tests/unit/libclient/lists.c tests/unit/libclient/lists.h \
+	tests/unit/libclient/mind.c tests/unit/libclient/mind.h tests/unit/libclient/wired.c tests/unit/libclient/wired.h \
+	tests/unit/libclient/world.c tests/unit/libclient/world.h
+libworld_la_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 
 check_PROGRAMS += tests/unit/libclient/test_coverage
-tests_unit_libclient_test_coverage_SOURCES = tests/unit/libclient/test_coverage.c \
-	tests/unit/libclient/crew.c tests/unit/libclient/fault.c tests/unit/libclient/job.c tests/unit/libclient/mind.c tests/unit/libclient/wired.c tests/unit/libclient/world.c
 tests_unit_libclient_test_coverage_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_libclient_test_coverage_LDADD = libclient.la $(CHECK_LIBS) -lpthread
-tests_unit_libclient_test_coverage_LDFLAGS = $(LB_LDFLAGS) \
-	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_libclient_test_coverage_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_coverage_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 check_PROGRAMS += tests/unit/libclient/test_link
-tests_unit_libclient_test_link_SOURCES = tests/unit/libclient/test_link.c
 tests_unit_libclient_test_link_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_link_LDADD = libclient.la $(CHECK_LIBS) -lpthread
 
 check_PROGRAMS += tests/unit/libclient/test_loop
-tests_unit_libclient_test_loop_SOURCES = tests/unit/libclient/test_loop.c \
-	tests/unit/libclient/fault.c tests/unit/libclient/wired.c tests/unit/libclient/world.c
 tests_unit_libclient_test_loop_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_libclient_test_loop_LDADD = libclient.la $(CHECK_LIBS) -lpthread
-tests_unit_libclient_test_loop_LDFLAGS = $(LB_LDFLAGS) \
-	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_libclient_test_loop_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_loop_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 check_PROGRAMS += tests/unit/libclient/test_stepped
-tests_unit_libclient_test_stepped_SOURCES = tests/unit/libclient/test_stepped.c \
-	tests/unit/libclient/lists.c tests/unit/libclient/crew.c tests/unit/libclient/fault.c tests/unit/libclient/mind.c tests/unit/libclient/wired.c tests/unit/libclient/world.c
 tests_unit_libclient_test_stepped_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_libclient_test_stepped_LDADD = libclient.la $(CHECK_LIBS) -lpthread
-tests_unit_libclient_test_stepped_LDFLAGS = $(LB_LDFLAGS) \
-	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_libclient_test_stepped_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_stepped_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 check_PROGRAMS += tests/unit/libclient/test_flow
-tests_unit_libclient_test_flow_SOURCES = tests/unit/libclient/test_flow.c \
-	tests/unit/libclient/lists.c tests/unit/libclient/crew.c tests/unit/libclient/fault.c tests/unit/libclient/mind.c tests/unit/libclient/wired.c tests/unit/libclient/world.c
 tests_unit_libclient_test_flow_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_libclient_test_flow_LDADD = libclient.la $(CHECK_LIBS) -lpthread
-tests_unit_libclient_test_flow_LDFLAGS = $(LB_LDFLAGS) \
-	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_libclient_test_flow_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_flow_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 check_PROGRAMS += tests/unit/libclient/test_packed
-tests_unit_libclient_test_packed_SOURCES = tests/unit/libclient/test_packed.c \
-	tests/unit/libclient/crew.c tests/unit/libclient/fault.c tests/unit/libclient/mind.c tests/unit/libclient/wired.c tests/unit/libclient/world.c
 tests_unit_libclient_test_packed_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_libclient_test_packed_LDADD = libclient.la $(CHECK_LIBS) -lpthread
-tests_unit_libclient_test_packed_LDFLAGS = $(LB_LDFLAGS) \
-	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_libclient_test_packed_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_packed_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 check_SCRIPTS += tests/unit/libclient/man.sh
 EXTRA_DIST += tests/unit/libclient/man.sh
@@ -53,27 +42,19 @@ check_SCRIPTS += tests/unit/libclient/tcp.sh
 EXTRA_DIST += tests/unit/libclient/tcp.sh
 
 check_PROGRAMS += tests/unit/libclient/test_quota
-tests_unit_libclient_test_quota_SOURCES = tests/unit/libclient/test_quota.c
 tests_unit_libclient_test_quota_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_quota_LDADD = libclient.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/libclient/test_leave
-tests_unit_libclient_test_leave_SOURCES = tests/unit/libclient/test_leave.c \
-	tests/unit/libclient/crew.c tests/unit/libclient/fault.c tests/unit/libclient/mind.c tests/unit/libclient/wired.c tests/unit/libclient/world.c
 tests_unit_libclient_test_leave_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_libclient_test_leave_LDADD = libclient.la $(CHECK_LIBS) -lpthread
-tests_unit_libclient_test_leave_LDFLAGS = $(LB_LDFLAGS) \
-	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_libclient_test_leave_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_leave_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 check_PROGRAMS += tests/unit/libclient/test_huge
-tests_unit_libclient_test_huge_SOURCES = tests/unit/libclient/test_huge.c \
-	tests/unit/libclient/crew.c tests/unit/libclient/fault.c tests/unit/libclient/mind.c tests/unit/libclient/wired.c tests/unit/libclient/world.c
 tests_unit_libclient_test_huge_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_libclient_test_huge_LDADD = libclient.la $(CHECK_LIBS) -lpthread
-tests_unit_libclient_test_huge_LDFLAGS = $(LB_LDFLAGS) \
-	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_libclient_test_huge_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_huge_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 check_PROGRAMS += tests/unit/libclient/test_lost
-tests_unit_libclient_test_lost_SOURCES = tests/unit/libclient/test_lost.c tests/unit/libclient/wired.c
 tests_unit_libclient_test_lost_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_libclient_test_lost_LDADD = libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_lost_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread

@@ -1,56 +1,45 @@
 # Tests of policy/.
 check_PROGRAMS += tests/unit/policy/test_registry
-tests_unit_policy_test_registry_SOURCES = tests/unit/policy/test_registry.c
 tests_unit_policy_test_registry_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_registry_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_forecast
-tests_unit_policy_test_forecast_SOURCES = tests/unit/policy/test_forecast.c
 tests_unit_policy_test_forecast_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_forecast_LDADD = libpolicy.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_index
-tests_unit_policy_test_index_SOURCES = tests/unit/policy/test_index.c
 tests_unit_policy_test_index_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_index_LDADD = libpolicy.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/policy/test_profile
-tests_unit_policy_test_profile_SOURCES = tests/unit/policy/test_profile.c
 tests_unit_policy_test_profile_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_profile_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_filter
-tests_unit_policy_test_filter_SOURCES = tests/unit/policy/test_filter.c
 tests_unit_policy_test_filter_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_filter_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_horizon
-tests_unit_policy_test_horizon_SOURCES = tests/unit/policy/test_horizon.c
 tests_unit_policy_test_horizon_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_horizon_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_plan
-tests_unit_policy_test_plan_SOURCES = tests/unit/policy/test_plan.c
 tests_unit_policy_test_plan_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_plan_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_balance
-tests_unit_policy_test_balance_SOURCES = tests/unit/policy/test_balance.c
 tests_unit_policy_test_balance_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_balance_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_grain
-tests_unit_policy_test_grain_SOURCES = tests/unit/policy/test_grain.c
 tests_unit_policy_test_grain_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_grain_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_adjacent
-tests_unit_policy_test_adjacent_SOURCES = tests/unit/policy/test_adjacent.c
 tests_unit_policy_test_adjacent_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_adjacent_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_efficiency
-tests_unit_policy_test_efficiency_SOURCES = tests/unit/policy/test_efficiency.c
 tests_unit_policy_test_efficiency_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_efficiency_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
@@ -60,32 +49,26 @@ tests_unit_policy_test_stepped_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_stepped_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_nodeweight
-tests_unit_policy_test_nodeweight_SOURCES = tests/unit/policy/test_nodeweight.c
 tests_unit_policy_test_nodeweight_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_nodeweight_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_sync
-tests_unit_policy_test_sync_SOURCES = tests/unit/policy/test_sync.c
 tests_unit_policy_test_sync_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_sync_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_profit
-tests_unit_policy_test_profit_SOURCES = tests/unit/policy/test_profit.c
 tests_unit_policy_test_profit_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_profit_LDADD = libpolicy.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_caps
-tests_unit_policy_test_caps_SOURCES = tests/unit/policy/test_caps.c
 tests_unit_policy_test_caps_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_caps_LDADD = libpolicy.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_alike
-tests_unit_policy_test_alike_SOURCES = tests/unit/policy/test_alike.c
 tests_unit_policy_test_alike_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_alike_LDADD = libpolicy.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_alert
-tests_unit_policy_test_alert_SOURCES = tests/unit/policy/test_alert.c
 tests_unit_policy_test_alert_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_alert_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 

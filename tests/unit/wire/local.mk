@@ -1,15 +1,12 @@
 # Tests of wire/.
 check_PROGRAMS += tests/unit/wire/test_rank
-tests_unit_wire_test_rank_SOURCES = tests/unit/wire/test_rank.c
 tests_unit_wire_test_rank_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(MSGPACK_CFLAGS)
 tests_unit_wire_test_rank_LDADD = libwire.la libcommon.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/wire/test_local
-tests_unit_wire_test_local_SOURCES = tests/unit/wire/test_local.c
 tests_unit_wire_test_local_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_wire_test_local_LDADD = libwire.la libcommon.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/wire/test_node
-tests_unit_wire_test_node_SOURCES = tests/unit/wire/test_node.c
 tests_unit_wire_test_node_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_wire_test_node_LDADD = libwire.la libcommon.la $(CHECK_LIBS)
