@@ -1,6 +1,6 @@
 # Checks of the tree itself, each tested on planted offences.
 # They look at no program: `make check TREE_TESTS=` leaves them out where programs are built once more.
-TREE_TESTS = tests/arrows/test.sh tests/style/test.sh tests/docs/test.sh tests/docs/figures.sh
+TREE_TESTS = tests/arrows/test.sh tests/style/test.sh tests/docs/test.sh tests/docs/figures.sh tests/lib/test.sh
 check_SCRIPTS += $(TREE_TESTS)
 EXTRA_DIST += tests/arrows/allowed tests/arrows/check tests/arrows/test.sh tests/style/check tests/style/test.sh
 EXTRA_DIST += tests/valgrind tests/valgrind.supp

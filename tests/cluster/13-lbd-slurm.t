@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Hosts that Slurm has drained or down: lbctl shows them, and they are not ranked until they are back.
-# beside others: waits for Slurm and lbd, whatever the speed of hosts
+# beside others, long: waits for Slurm and lbd, whatever the speed of hosts
 . "$(dirname "$0")/../lib/tap.sh"
 need_build sbin/lbd bin/lbctl
 export LB_CLUSTER_PLUGIN=no LB_CLUSTER_LBD=no

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What breaks under a running controller: its database locked, full, damaged, of a newer lbd; a node with another clock or another
 # boot id.  In all cases the hosts stay ranked, lbd says what is wrong, and what was acknowledged is there afterwards.
-# beside others: waits for daemons and jobs, whatever the speed of hosts
+# beside others, long: waits for daemons and jobs, whatever the speed of hosts
 . "$(dirname "$0")/../lib/tap.sh"
 need_build sbin/lbd bin/lbctl
 munge -n </dev/null 2>/dev/null | unmunge >/dev/null 2>&1 || skip_all "munged does not run"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The examples on a real cluster of unequal hosts: under srun, srun --lb and mpirun each gives what its plain serial form
 # gives, for any number of iterations; every iteration of the benchmarks' loop is run once, its rows unharmed.
-# beside others: results, and what depends on speed is asked for three times
+# beside others, long: results, and what depends on speed is asked for three times
 . "$(dirname "$0")/../lib/tap.sh"
 need_build examples/matmul examples/primes examples/denoise examples/jacobi examples/sor examples/minimal examples/plain bench/cpuloop
 need_cluster 4

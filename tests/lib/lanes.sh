@@ -6,14 +6,19 @@ lanes_table="\
 check       gcc without a warning, make check: units, virtual time, fuzz corpora, the tree's rules
 valgrind    the quick unit tests under valgrind: no error, no leak
 clang       the whole tree by clang without a warning
-sanitizers  make check with the address and undefined-behaviour sanitizers
 model       tests/model: the protocols of moves and of steps, every interleaving of small cases, by spin
 cluster     tests/cluster: a real Slurm on this machine (root)
 fault       tests/fault: what breaks, and what must not (root)
 dashboards  rules, alerts and dashboards on a real Prometheus, drawn in a browser
 package     Debian packages are built, a cluster of the packaged files balances a job, docs/admin.md step by step (root)
+sanitizers  make check with the address and undefined-behaviour sanitizers
 distcheck   the distribution builds, tests, installs and uninstalls
 tree        the tree's rules and arrows alone (part of check; runs only when named)"
+
+# Those that mostly wait, and those that only compute, whatever the time it takes: these run beside the first of those, on what
+# they leave of the processors.
+lanes_waiting=" cluster fault dashboards package "
+lanes_computing=" valgrind clang model "
 
 lanes_names() { awk '{ print $1 }' <<<"$lanes_table"; }
 
@@ -104,8 +109,10 @@ lane_clang() {
   fi
 }
 
+build_sanitizers() { build_tree sanitizers "$build/test/sanitizers" --enable-werror --enable-sanitizers; }
+
 lane_sanitizers() {
-  if build_tree sanitizers "$build/test/sanitizers" --enable-werror --enable-sanitizers; then
+  if build_sanitizers; then
     LB_TEST_FEW=1 lane_make_check sanitizers "$build/test/sanitizers" TREE_TESTS=
   else
     lane_fail
@@ -166,10 +173,83 @@ lane_distcheck() {
   fi
 }
 
+# What a lane came to, as a line of the table: LANE PASSED FAILED SKIPPED SECONDS
+lanes_verdict() {
+  local st=passed colour=''
+  if [ "$3" != 0 ]; then st=FAILED colour=$say_red; elif [ "$2" = 0 ]; then st=skipped colour=$say_yellow; fi
+  table+=("$colour$(printf '%-11s %-8s %4d passed %3d failed %3d skipped  %4d s' "$1" $st "${@:2}")${colour:+$say_plain}")
+  all_passed=$((all_passed + $2)) all_failed=$((all_failed + $3)) all_skipped=$((all_skipped + $4))
+}
+
+lanes_run() { # LANE
+  local t0=$SECONDS r
+  lane_passed=0 lane_failed=0 lane_skipped=0 lane_reasons=()
+  "lane_$1"
+  lanes_verdict "$1" $lane_passed $lane_failed $lane_skipped $((SECONDS - t0))
+  for r in "${lane_reasons[@]}"; do reasons+=("$1: $r"); done
+}
+
+beside_pid='' # of those that run beside others
+
+# Start them: in a session of their own, which has the lowest priority, also where the kernel groups processes
+# by their session (autogroup).
+lanes_beside_start() { # LANE...
+  note "beside what follows: $*"
+  mkdir -p "$build/log"
+  # shellcheck disable=SC2016
+  setsid sh -c '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 19 "$@"' sh "$top/run" test --beside "$@" \
+    >"$build/log/beside.log" 2>&1 </dev/null &
+  beside_pid=$!
+  trap lanes_beside_end EXIT
+  trap 'exit 130' INT TERM HUP
+}
+
+lanes_beside_end() { # with all of its session, whose groups are several
+  [ -z "$beside_pid" ] || pkill -s "$beside_pid" || true
+}
+
+# Wait for them; what they said, and what they came to: a line "=LANE PASSED FAILED SKIPPED SECONDS", lines "=REASON".
+lanes_beside_join() {
+  local lane line
+  [ -n "$beside_pid" ] || return 0
+  wait "$beside_pid" || true
+  beside_pid=
+  grep -v '^=' "$build/log/beside.log" || true
+  for lane in "${beside[@]}"; do
+    if line=$(grep -m 1 "^=$lane [0-9 ]*$" "$build/log/beside.log"); then
+      # shellcheck disable=SC2086
+      lanes_verdict ${line#=}
+    else
+      note "$lane: did not come to an end"
+      lanes_verdict "$lane" 0 1 0 0
+    fi
+  done
+  while IFS= read -r line; do reasons+=("${line#=}"); done < <(grep '^=[a-z]*: ' "$build/log/beside.log" || true)
+}
+
+# The process that runs them: with what the lane sanitizers needs built, when there is time for it.
+lanes_beside_main() { # LANE...
+  local lane t0
+  # However little of the processors is left.
+  export LB_TEST_SECONDS=${LB_TEST_SECONDS:-$lane_seconds}
+  for lane in "$@"; do
+    t0=$SECONDS lane_passed=0 lane_failed=0 lane_skipped=0 lane_reasons=()
+    if [ "$lane" = sanitizers ]; then
+      # Whether it can be built the lane itself says.
+      build_sanitizers && make -k -C "$build/test/sanitizers" -j"$build_jobs" check TESTS= >"$build/log/beside.sanitizers.log" 2>&1 || true
+      continue
+    fi
+    "lane_$lane"
+    printf '=%s %d %d %d %d\n' "$lane" $lane_passed $lane_failed $lane_skipped $((SECONDS - t0))
+    [ ${#lane_reasons[@]} = 0 ] || printf "=$lane: %s\n" "${lane_reasons[@]}"
+  done
+}
+
 lanes_main() { # [LANE...]
-  local lane st t0 all_passed=0 all_failed=0 all_skipped=0 table=() reasons=() r verdict
+  local lane all_passed=0 all_failed=0 all_skipped=0 table=() reasons=() beside=() waiting='' t0=$SECONDS
   case ${1:-} in
     --list) printf '%s\n' "$lanes_table"; return 0 ;;
+    --beside) shift; lanes_beside_main "$@"; return 0 ;;
     -*) fail 2 "test: '$1'? --list, or names of lanes" ;;
   esac
   for lane in "$@"; do
@@ -179,20 +259,28 @@ lanes_main() { # [LANE...]
   [ $# -gt 0 ] || set -- $(lanes_names | grep -vx tree)
   packages_need build test cluster
   for lane in "$@"; do
-    lane_passed=0 lane_failed=0 lane_skipped=0 lane_reasons=() t0=$SECONDS st=passed
-    "lane_$lane"
-    if [ $lane_failed != 0 ]; then st=FAILED; elif [ $lane_passed = 0 ]; then st=skipped; fi
-    verdict=$(printf '%-11s %-8s %4d passed %3d failed %3d skipped  %4d s' "$lane" $st $lane_passed $lane_failed $lane_skipped $((SECONDS - t0)))
-    case $st in
-      FAILED) verdict=$say_red$verdict$say_plain ;;
-      skipped) verdict=$say_yellow$verdict$say_plain ;;
-    esac
-    table+=("$verdict")
-    for r in "${lane_reasons[@]}"; do reasons+=("$lane: $r"); done
-    all_passed=$((all_passed + lane_passed)) all_failed=$((all_failed + lane_failed)) all_skipped=$((all_skipped + lane_skipped))
+    case $lanes_waiting in *" $lane "*) waiting=1 ;; esac
   done
+  for lane in "$@"; do
+    case $lanes_computing in *" $lane "*) [ -z "$waiting" ] || beside+=("$lane") ;; esac
+  done
+  for lane in "$@"; do
+    case " ${beside[*]} " in *" $lane "*) continue ;; esac
+    case $lanes_waiting in
+      *" $lane "*)
+        if [ ${#beside[@]} != 0 ] && [ -n "$waiting" ] && build_main; then
+          waiting=
+          lanes_beside_start "${beside[@]}" $(printf '%s\n' "$@" | grep -x sanitizers || true)
+        fi
+        ;;
+      *) lanes_beside_join ;;
+    esac
+    lanes_run "$lane"
+  done
+  lanes_beside_join
   printf '\n'
   printf '%s\n' "${table[@]}"
+  printf 'all of it %47d s\n' $((SECONDS - t0))
   [ ${#reasons[@]} = 0 ] || printf 'skipped: %s\n' "${reasons[@]}"
   [ $all_failed = 0 ] || printf 'logs: %s\n' "$build/log"
   printf '%d passed, %d failed, %d skipped\n' $all_passed $all_failed $all_skipped

@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# ./run test: what lanes came to is told, also of those that run beside others; one that fails, one that dies and one that is left
+# running are planted.  Here lanes are empty, and a ./run of our own has them.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+bad=0
+cat >"$tmp/run" <<END
+#!/bin/bash
+set -euo pipefail
+top=$tmp build=$tmp build_jobs=1
+. "$here/say.sh"
+. "$here/lanes.sh"
+END
+cat >>"$tmp/run" <<'END'
+packages_need() { :; }
+build_main() { mkdir -p "$build/log"; }
+build_sanitizers() { :; }
+lane_check() { lane_pass; }
+lane_valgrind() {
+  lane_pass
+  lane_skip "no reason"
+  [ "$(nice)" = 19 ] && echo "in valgrind"
+}
+lane_clang() {
+  case ${PLANT:-} in
+    fails) lane_fail; echo "  clang: a warning" ;;
+    dies) kill -9 $$ ;;
+    *) lane_pass ;;
+  esac
+}
+lane_model() {
+  echo $$ >"$top/model"
+  [ "${PLANT:-}" != hangs ] || sleep 1000
+  lane_pass
+}
+for lane in cluster fault dashboards package sanitizers distcheck; do eval "lane_$lane() { lane_pass; }"; done
+shift
+lanes_main "$@"
+END
+chmod +x "$tmp/run"
+
+# lanes PLANT STATUS ENDS LINE [LANE...]: with that planted, the status, how the output ends, and a line that it has
+lanes() {
+  local st=0
+  PLANT=$1 "$tmp/run" test "${@:5}" >"$tmp/out" 2>&1 || st=$?
+  if [ $st = "$2" ] && [ "$(tail -n 1 "$tmp/out")" = "$3" ] && grep -qE "$4" "$tmp/out"; then
+    echo "found: $4"
+  else
+    echo "FAILED: status $st of lanes where one $1: $(cat "$tmp/out")"
+    bad=1
+  fi
+}
+lanes "is well" 0 "10 passed, 0 failed, 1 skipped" "^in valgrind"
+lanes "is well" 0 "10 passed, 0 failed, 1 skipped" "^skipped: valgrind: no reason"
+lanes "is well" 0 "2 passed, 0 failed, 0 skipped" "^beside what follows: model" cluster model
+lanes "is well" 0 "1 passed, 0 failed, 0 skipped" "^model +passed +1 passed" model
+lanes fails 1 "9 passed, 1 failed, 1 skipped" "^  clang: a warning"
+lanes fails 1 "9 passed, 1 failed, 1 skipped" "^clang +FAILED"
+lanes dies 1 "8 passed, 2 failed, 1 skipped" "^model: did not come to an end"
+
+rm -f "$tmp/model"
+PLANT=hangs "$tmp/run" test model cluster >"$tmp/out" 2>&1 &
+run=$!
+until [ -s "$tmp/model" ]; do sleep 0.05; done
+kill $run
+wait $run || true
+for _ in $(seq 100); do
+  pgrep -s "$(cat "$tmp/model")" >/dev/null || break
+  sleep 0.05
+done
+if pgrep -s "$(cat "$tmp/model")"; then
+  echo "FAILED: lanes that run beside others are left when ./run test is interrupted"
+  pkill -s "$(cat "$tmp/model")"
+  bad=1
+fi
+exit $bad
