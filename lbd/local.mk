@@ -50,6 +50,7 @@ liblbd_la_SOURCES = \
 	lbd/controller/slurmnodes.c lbd/controller/slurmnodes.h \
 	lbd/controller/store.c lbd/controller/store.h lbd/controller/store_impl.h \
 	lbd/helper.c lbd/helper.h \
+	lbd/controller/weighted.c lbd/controller/weighted.h \
 	lbd/controller/weights.c lbd/controller/weights.h \
 	lbd/controller/writer.c \
 	lbd/metrics/deadline.c lbd/metrics/deadline.h \

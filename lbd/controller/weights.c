@@ -3,7 +3,6 @@
 #include "lbd/controller/weights.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +17,9 @@
 #define FIRST_MS 1000
 #define TURN_LEAST_MS 2000 /* a turn comes as often as the load is sampled, within these */
 #define TURN_MOST_MS 60000
-#define STUCK_NS (120 * LBX_NS_PER_S) /* a turn that takes longer is given up, with its helper */
-#define STOP_MS 5000                  /* for putting the weights back at the end */
-#define UPDATES_MAX 32                /* of slurmctld in a turn */
-#define NODES_MAX ((size_t)65536)
+#define STUCK_NS (120 * LBX_NS_PER_S)   /* a turn that takes longer is given up, with its helper */
+#define STOP_MS 5000                    /* for putting the weights back at the end */
+#define UPDATES_MAX 32                  /* of slurmctld in a turn */
 #define NAMES_BYTES_MAX ((size_t)60000) /* of one update */
 
 enum doing { NOTHING, LISTING, SETTING, RESTORING };
@@ -31,8 +29,7 @@ struct lbd_weights {
     char path[4096];
     uv_timer_t timer;
     struct lbd_helper helper;
-    struct lbd_weighted *node;
-    size_t n, size;
+    struct lbd_weighted_set all;
     enum doing doing;
     int waiting; /* answers that are due */
     int64_t since_ns;
@@ -40,71 +37,6 @@ struct lbd_weights {
     bool held; /* put back by hand: until the next start */
     bool stopped, failed;
 };
-
-static struct lbd_weighted *find(struct lbd_weights *w, const char *name)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (strcmp(w->node[i].name, name) == 0)
-            return &w->node[i];
-    return NULL;
-}
-
-static struct lbd_weighted *add(struct lbd_weights *w, const char *name, uint32_t site)
-{
-    struct lbd_weighted *node;
-
-    if (w->n == NODES_MAX || strlen(name) >= sizeof(node->name))
-        return NULL;
-    if (w->n == w->size) {
-        size_t size = w->size ? 2 * w->size : 64;
-
-        node = realloc(w->node, size * sizeof(*node));
-        if (!node)
-            return NULL;
-        w->node = node;
-        w->size = size;
-    }
-    node = &w->node[w->n++];
-    *node = (struct lbd_weighted){.site = site, .bucket = LBP_NODEWEIGHT_UNKNOWN};
-    strcpy(node->name, name);
-    return node;
-}
-
-/* Of before a crash, or of an lbd whose weights could not be put back. */
-static void load(struct lbd_weights *w)
-{
-    char line[512], name[LBW_LOCAL_HOST_MAX];
-    FILE *f = fopen(w->path, "re");
-    uint32_t site;
-
-    while (f && fgets(line, sizeof(line), f))
-        if (sscanf(line, "%63s %" SCNu32, name, &site) == 2 && !find(w, name))
-            (void)add(w, name, site);
-    if (f)
-        fclose(f);
-}
-
-/* Before a weight is changed: what it was must not be lost.  Returns 0 or a negative errno. */
-static int save(const struct lbd_weights *w)
-{
-    char path[sizeof(w->path) + 8];
-    FILE *f;
-    int rc = 0;
-
-    snprintf(path, sizeof(path), "%s.new", w->path);
-    f = fopen(path, "we");
-    if (!f)
-        return -errno;
-    for (size_t i = 0; i < w->n; i++)
-        fprintf(f, "%s %" PRIu32 "\n", w->node[i].name, w->node[i].site);
-    if (fflush(f) != 0 || fsync(fileno(f)) < 0)
-        rc = -errno;
-    if (fclose(f) != 0 && rc == 0)
-        rc = -errno;
-    if (rc == 0 && rename(path, w->path) < 0)
-        rc = -errno;
-    return rc;
-}
 
 static bool follows(const struct lbx_policyconf *c, const char *partition)
 {
@@ -163,8 +95,8 @@ static int decide(struct lbd_weights *w)
     for (size_t i = 0; i < r->n; i++)
         by_name[i] = &r->host[i];
     qsort(by_name, r->n, sizeof(const struct lbw_local_host *), compare_hosts);
-    for (size_t i = 0; i < w->n; i++) {
-        struct lbd_weighted *node = &w->node[i];
+    for (size_t i = 0; i < w->all.n; i++) {
+        struct lbd_weighted *node = &w->all.node[i];
         struct lbw_local_host key;
         const struct lbw_local_host *at = &key, **found;
 
@@ -185,14 +117,14 @@ static int decide(struct lbd_weights *w)
 /* One update for all nodes of the same new weight, best ones first; what is too much is done next time. */
 static int send_updates(struct lbd_weights *w)
 {
-    struct lbd_weighted **due = malloc((w->n ? w->n : 1) * sizeof(struct lbd_weighted *));
+    struct lbd_weighted **due = malloc((w->all.n ? w->all.n : 1) * sizeof(struct lbd_weighted *));
     char *text = malloc(NAMES_BYTES_MAX + 128);
     size_t n = 0, used = 0;
     int rc = due && text ? 0 : -ENOMEM;
 
-    for (size_t i = 0; i < w->n && rc == 0; i++)
-        if (w->node[i].seen && w->node[i].wanted != w->node[i].weight)
-            due[n++] = &w->node[i];
+    for (size_t i = 0; i < w->all.n && rc == 0; i++)
+        if (w->all.node[i].seen && w->all.node[i].wanted != w->all.node[i].weight)
+            due[n++] = &w->all.node[i];
     if (rc == 0)
         qsort(due, n, sizeof(struct lbd_weighted *), compare_wanted);
     for (size_t i = 0; i < n && rc == 0 && w->waiting < UPDATES_MAX; i++) {
@@ -219,7 +151,7 @@ static void set_weights(struct lbd_weights *w)
 
     w->doing = NOTHING;
     if (rc == 0)
-        rc = save(w);
+        rc = lbd_weighted_save(&w->all, w->path);
     w->waiting = 0;
     if (rc == 0)
         rc = send_updates(w);
@@ -245,9 +177,9 @@ static void take_node(struct lbd_weights *w, char *line)
 
     if (!name || !number || sscanf(number, "%" SCNu32, &weight) != 1)
         return;
-    node = find(w, name);
+    node = lbd_weighted_find(&w->all, name);
     if (!node)
-        node = add(w, name, weight);
+        node = lbd_weighted_add(&w->all, name, weight);
     if (!node)
         return;
     if (weight != node->site && !lbp_nodeweight_is_ours(weight, node->site))
@@ -278,7 +210,7 @@ static void on_line(void *data, char *line)
     } else {
         if (w->doing == RESTORING && good) {
             lbx_log(LBX_LOG_INFO, "node weights: the site's are back");
-            w->n = 0;
+            w->all.n = 0;
         }
         if (good && w->doing == SETTING)
             w->failed = false;
@@ -298,8 +230,8 @@ static void start_turn(struct lbd_weights *w, enum doing doing)
         fail(w, w->settings.helper, strerror(-rc));
         return;
     }
-    for (size_t i = 0; i < w->n; i++)
-        w->node[i].seen = false;
+    for (size_t i = 0; i < w->all.n; i++)
+        w->all.node[i].seen = false;
     w->doing = doing;
     w->since_ns = lbx_clock_mono_ns();
 }
@@ -359,7 +291,7 @@ int lbd_weights_create(uv_loop_t *loop, const struct lbd_weights_settings *setti
     }
     w->settings = *settings;
     w->settings.state = NULL;
-    load(w);
+    lbd_weighted_load(&w->all, w->path);
     lbd_helper_init(&w->helper, loop);
     w->helper.on_line = on_line;
     w->helper.on_end = on_end;
@@ -404,15 +336,15 @@ void lbd_weights_destroy(struct lbd_weights *w)
     if (!w)
         return;
     lbd_helper_fini(&w->helper);
-    free(w->node);
+    lbd_weighted_fini(&w->all);
     free(w);
 }
 
 const struct lbd_weighted *lbd_weights_list(const struct lbd_weights *w, size_t *ret_n,
                                             bool *ret_on, const char **ret_error)
 {
-    *ret_n = w->n;
+    *ret_n = w->all.n;
     *ret_on = is_on(w);
     *ret_error = w->error;
-    return w->node;
+    return w->all.node;
 }

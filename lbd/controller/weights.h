@@ -13,6 +13,7 @@
 #include <uv.h>
 
 #include "common/policyconf.h"
+#include "lbd/controller/weighted.h"
 #include "lbd/ranking.h"
 
 struct lbd_weights_settings {
@@ -20,16 +21,6 @@ struct lbd_weights_settings {
     const char *helper; /* lb-slurm; borrowed until lbd_weights_destroy, as the rest */
     const struct lbx_policyconf *conf; /* read at each turn */
     const struct lbd_ranking *ranking;
-};
-
-struct lbd_weighted {
-    char name[LBW_LOCAL_HOST_MAX];
-    uint32_t site;   /* the weight that it has without us */
-    uint32_t weight; /* as last seen in Slurm */
-    uint32_t wanted; /* as it will be */
-    uint32_t bucket;
-    bool managed; /* by the placement of one of its partitions */
-    bool seen;    /* in the last list of Slurm's */
 };
 
 struct lbd_weights;
