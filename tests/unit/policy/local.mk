@@ -28,8 +28,14 @@ tests_unit_policy_test_plan_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_plan_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_balance
+tests_unit_policy_test_balance_SOURCES = tests/unit/policy/test_balance.c tests/unit/policy/talk.h
 tests_unit_policy_test_balance_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_balance_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_balance_harm
+tests_unit_policy_test_balance_harm_SOURCES = tests/unit/policy/test_balance_harm.c tests/unit/policy/talk.h
+tests_unit_policy_test_balance_harm_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_balance_harm_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += tests/unit/policy/test_grain
 tests_unit_policy_test_grain_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
