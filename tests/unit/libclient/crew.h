@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "libclient/lb.h"
 #include "tests/unit/libclient/mind.h"
@@ -29,5 +30,24 @@ struct crew_result {
 };
 
 struct crew_result crew_run(const struct crew_config *config);
+
+/* Ranks count what they saw in one place. */
+static inline void crew_add(int64_t *sum, int64_t n)
+{
+    __atomic_fetch_add(sum, n, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t crew_first_seed(void)
+{
+    const char *text = getenv("LB_TEST_SEED");
+
+    return text ? strtoull(text, NULL, 0) : 1;
+}
+
+/* A size of a loop; -1, -2 and -3 are np - 1, np and np + 1. */
+static inline int64_t crew_n_of(int64_t which, int np)
+{
+    return which < 0 ? np - 2 - which : which;
+}
 
 #endif

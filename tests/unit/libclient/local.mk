@@ -1,8 +1,10 @@
 # Tests of libclient/: ranks as threads, see world.h, and a balancer out of its mind, see mind.h.
 check_LTLIBRARIES += libworld.la
 libworld_la_SOURCES = tests/unit/libclient/crew.c tests/unit/libclient/crew.h tests/unit/libclient/fault.c tests/unit/libclient/fault.h \
+	tests/unit/libclient/flow_job.c tests/unit/libclient/flow_job.h \
 	tests/unit/libclient/job.c tests/unit/libclient/job.h tests/unit/libclient/lists.c tests/unit/libclient/lists.h \
 	tests/unit/libclient/mind.c tests/unit/libclient/mind.h tests/unit/libclient/wired.c tests/unit/libclient/wired.h \
+	tests/unit/libclient/stepped_job.c tests/unit/libclient/stepped_job.h \
 	tests/unit/libclient/world.c tests/unit/libclient/world.h
 libworld_la_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 

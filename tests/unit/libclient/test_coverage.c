@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "tests/unit/brief.h"
+#include "tests/unit/libclient/crew.h"
 #include "tests/unit/libclient/fault.h"
 #include "tests/unit/libclient/job.h"
 #include "tests/unit/libclient/world.h"
@@ -30,25 +31,13 @@ static void expect_right(const struct job *j, const struct job_result *r)
     ck_assert(right);
 }
 
-static uint64_t first_seed(void)
-{
-    const char *text = getenv("LB_TEST_SEED");
-
-    return text ? strtoull(text, NULL, 0) : 1;
-}
-
 static const int64_t sizes[] = {0, 1, -1, -2, -3, 1000}; /* negative: np - 1, np, np + 1 */
 #define SIZES ((int)(sizeof(sizes) / sizeof(sizes[0])))
-
-static int64_t n_of(int64_t which, int np)
-{
-    return which < 0 ? np - 2 - which : which;
-}
 
 START_TEST(test_static)
 {
     for (int np = 1; np <= 5; np++) {
-        struct job j = {.size = np, .loops = 2, .passes = 3, .n = n_of(sizes[_i], np)};
+        struct job j = {.size = np, .loops = 2, .passes = 3, .n = crew_n_of(sizes[_i], np)};
         struct job_result r;
 
         j.uneven_first = np % 2;
@@ -67,9 +56,9 @@ START_TEST(test_balanced)
             struct job j = {.size = np,
                             .loops = 2,
                             .passes = 4,
-                            .n = n_of(sizes[_i], np),
+                            .n = crew_n_of(sizes[_i], np),
                             .balanced = true,
-                            .seed = first_seed() * 1000 + seed,
+                            .seed = crew_first_seed() * 1000 + seed,
                             .uneven_first = seed % 2};
             struct job_result r = job_run(&j);
 
@@ -96,7 +85,7 @@ END_TEST
 
 START_TEST(test_balancer_ends)
 {
-    uint64_t random = first_seed();
+    uint64_t random = crew_first_seed();
 
     for (int end = MIND_LIVES + 1; end < MIND_ENDS; end++) {
         struct job j = {.size = 2 + _i % 3,
@@ -105,7 +94,7 @@ START_TEST(test_balancer_ends)
                         .n = _i % 4 ? 300 : 7,
                         .balanced = true,
                         .end = (enum mind_end)end,
-                        .seed = first_seed() * 5000 + (uint64_t)_i};
+                        .seed = crew_first_seed() * 5000 + (uint64_t)_i};
         struct job_result r;
 
         j.after = 1 + (int)world_random(&random, 150) * (_i + 1) / 4;
@@ -123,7 +112,7 @@ START_TEST(test_sends_fail)
                     .n = 400,
                     .balanced = true,
                     .fail_sends = 2 + _i,
-                    .seed = first_seed() * 7000 + (uint64_t)_i};
+                    .seed = crew_first_seed() * 7000 + (uint64_t)_i};
     struct job_result r = job_run(&j);
 
     expect_right(&j, &r);
@@ -140,7 +129,7 @@ START_TEST(test_memory_runs_out)
                     .n = 300,
                     .balanced = true,
                     .fail_memory = 1U << (_i + 1),
-                    .seed = first_seed() * 13000 + (uint64_t)_i};
+                    .seed = crew_first_seed() * 13000 + (uint64_t)_i};
     struct job_result r = job_run(&j);
 
     expect_right(&j, &r);
@@ -158,7 +147,7 @@ START_TEST(test_leaves_early)
                     .n = 300,
                     .balanced = true,
                     .leave_early = true,
-                    .seed = first_seed() * 9000 + (uint64_t)_i};
+                    .seed = crew_first_seed() * 9000 + (uint64_t)_i};
     struct job_result r = job_run(&j);
 
     ck_assert_int_eq(r.duplicated, 0);
@@ -177,7 +166,7 @@ START_TEST(test_small_chunks)
                     .n = 500,
                     .balanced = _i > 0,
                     .test_chunk = 1 + _i,
-                    .seed = first_seed() * 11000 + (uint64_t)_i};
+                    .seed = crew_first_seed() * 11000 + (uint64_t)_i};
     struct job_result r = job_run(&j);
 
     expect_right(&j, &r);
@@ -193,7 +182,7 @@ START_TEST(test_grain)
                     .n = 500,
                     .balanced = true,
                     .grain = 1 + 6 * _i,
-                    .seed = first_seed() * 31000 + (uint64_t)_i};
+                    .seed = crew_first_seed() * 31000 + (uint64_t)_i};
     struct job_result r = job_run(&j);
 
     expect_right(&j, &r);
@@ -216,7 +205,7 @@ START_TEST(test_sync)
                         .sync_ns = 60 * LBX_NS_PER_S,
                         .end = ends[k],
                         .after = 30 + 20 * _i,
-                        .seed = first_seed() * 19000 + 10 * (uint64_t)_i + k};
+                        .seed = crew_first_seed() * 19000 + 10 * (uint64_t)_i + k};
         struct job_result r = job_run(&j);
 
         expect_right(&j, &r);
@@ -243,7 +232,7 @@ START_TEST(test_sync_answers_lost)
                         .balanced = true,
                         .sync_ns = 2 * LBX_NS_PER_MS,
                         .lose = 1 + _i,
-                        .seed = first_seed() * 23000 + 10 * (uint64_t)_i + seed};
+                        .seed = crew_first_seed() * 23000 + 10 * (uint64_t)_i + seed};
         struct job_result r = job_run(&j);
 
         expect_right(&j, &r);

@@ -11,13 +11,6 @@
 #define HUGE_N (INT64_C(1) << 40)
 #define HUGE_PASSES 3
 
-static uint64_t first_seed(void)
-{
-    const char *text = getenv("LB_TEST_SEED");
-
-    return text ? strtoull(text, NULL, 0) : 1;
-}
-
 static void add(int64_t *sum, int64_t n)
 {
     __atomic_fetch_add(sum, n, __ATOMIC_RELAXED);
@@ -55,7 +48,7 @@ START_TEST(test_free)
     for (uint64_t k = 0; k < 40 && (k < 2 || moved == 0); k++) {
         struct free huge = {{0}, 0, 0};
         struct crew_config crew = {.size = 3,
-                                   .seed = first_seed() * 40 + k,
+                                   .seed = crew_first_seed() * 40 + k,
                                    .balanced = k > 0,
                                    .mind = {.loops_max = 1, .n = HUGE_N},
                                    .run = run_free,
@@ -111,7 +104,7 @@ START_TEST(test_pipelined)
     for (uint64_t k = 0; k < 10 && moved == 0; k++) {
         struct flow huge = {{0}, 0, 0};
         struct crew_config crew = {.size = 3,
-                                   .seed = first_seed() * 10 + k,
+                                   .seed = crew_first_seed() * 10 + k,
                                    .balanced = true,
                                    .sync_ns = 60 * LBX_NS_PER_S, /* with a report for each vote */
                                    .mind = {.loops_max = 1, .n = HUGE_N, .elements = HUGE_ELEMENTS},

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A job of a stepped loop, and what is right of it. */
+#include "tests/unit/libclient/stepped_job.h"
+
+#include <check.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "libclient/ctx.h"
+#include "libclient/lb.h"
+#include "tests/unit/libclient/crew.h"
+#include "tests/unit/libclient/fault.h"
+#include "tests/unit/libclient/lists.h"
+
+#define STEPS 25
+#define WIDE 600 /* words in a row of the wide array: pages of its own */
+
+struct shared {
+    const struct stepped_job *job;
+    uint64_t *expected[STEPS + 1];  /* [n] the serial result */
+    int *runs[STEPS];               /* [n] */
+    int64_t wrong, errors, in, out; /* by atomic additions */
+    struct crew_result crew;
+};
+
+struct member {
+    struct shared *shared;
+    int rank;
+    struct lists *lists;
+};
+
+/* A stencil in which every row of the halo tells, and its place too. */
+static uint64_t stencil(const uint64_t *a, size_t stride, int64_t i, int64_t halo, int64_t n)
+{
+    uint64_t v = (uint64_t)i;
+
+    for (int64_t k = i - halo; k <= i + halo; k++)
+        v = (v ^ (k < 0 || k >= n ? 7 : a[(size_t)k * stride])) * UINT64_C(6364136223846793005) + 1;
+    return v;
+}
+
+static void compute_serial(struct shared *s)
+{
+    const struct stepped_job *j = s->job;
+
+    for (int p = 0; p <= STEPS; p++) {
+        s->expected[p] = calloc((size_t)j->n + 1, sizeof(uint64_t));
+        for (int64_t i = 0; i < j->n; i++)
+            s->expected[p][i] =
+                p == 0 ? (uint64_t)i * 31 + 5 : stencil(s->expected[p - 1], 1, i, j->halo, j->n);
+    }
+}
+
+/* One step; its results go into b, and into the middle of the rows of the wide array. */
+static void run_step(struct member *m, lb_loop *l, int step, const uint64_t *a, uint64_t *b,
+                     uint64_t *wide)
+{
+    struct shared *s = m->shared;
+    int64_t first, last;
+
+    while (lb_loop_next(l, &first, &last)) {
+        if (lb_loop_exchange(l) != -EBUSY || first >= last)
+            crew_add(&s->errors, 1);
+        for (int64_t i = first; i < last; i++) {
+            uint64_t was = wide[i * WIDE + WIDE / 2];
+
+            __atomic_fetch_add(&s->runs[step][i], 1, __ATOMIC_RELAXED);
+            b[i] = stencil(a, 1, i, s->job->halo, s->job->n);
+            if (b[i] != s->expected[step + 1][i] || was != s->expected[step][i] ||
+                lb_loop_owner(l, i) != m->rank)
+                crew_add(&s->wrong, 1);
+            wide[i * WIDE + WIDE / 2] = b[i];
+            if (!lists_step(m->lists, i, step))
+                crew_add(&s->wrong, 1);
+        }
+    }
+}
+
+static void check_collected(struct member *m, lb_loop *l, uint64_t *a, int steps)
+{
+    struct shared *s = m->shared;
+    int root = s->job->size - 1;
+
+    if (lb_loop_collect(l, a, root) != 0)
+        crew_add(&s->errors, 1);
+    for (int64_t i = 0; m->rank == root && i < s->job->n; i++)
+        if (a[i] != s->expected[steps][i])
+            crew_add(&s->wrong, 1);
+}
+
+static void run_loop(struct member *m, lb_ctx *ctx)
+{
+    struct shared *s = m->shared;
+    const struct stepped_job *j = s->job;
+    struct lb_stats stats = {.struct_bytes = sizeof(stats)};
+    uint64_t *a = lb_array_alloc(ctx, j->n, sizeof(*a)), *b = lb_array_alloc(ctx, j->n, sizeof(*b));
+    uint64_t *wide = lb_array_alloc(ctx, j->n, WIDE * sizeof(*wide)), *swap;
+    struct lb_pack pack = lists_pack(m->lists);
+    lb_loop *l = lb_loop_open(ctx, "stepped", j->n);
+    int64_t first = 0, last = 0;
+
+    if (!l || lb_loop_array(l, a, sizeof(*a)) || lb_loop_stepped(l, -1) != -EINVAL ||
+        lb_loop_exchange(l) != -EINVAL || lb_loop_owner(l, 0) != -1 ||
+        lb_loop_stepped(l, j->halo) || lb_loop_stepped(l, j->halo) != -EBUSY ||
+        lb_loop_array(l, b, sizeof(*b)) || lb_loop_array(l, wide, WIDE * sizeof(*wide)) ||
+        lb_loop_pack(l, &pack))
+        abort();
+    for (int k = 0; lb_loop_owned(l, k, &first, &last); k++)
+        for (int64_t i = first; i < last; i++) {
+            a[i] = wide[i * WIDE + WIDE / 2] = s->expected[0][i];
+            lists_fill(m->lists, i);
+        }
+    fault_arm(j->seed + (uint64_t)m->rank, j->fail_memory);
+    for (int step = 0; step < STEPS; step++) {
+        if (lb_loop_exchange(l) != 0)
+            crew_add(&s->errors, 1);
+        run_step(m, l, step, a, b, wide);
+        swap = a;
+        a = b;
+        b = swap;
+    }
+    fault_arm(0, 0);
+    if (lb_loop_owned(l, 1, &first, &last) || lb_loop_array(l, a, 8) != -EBUSY)
+        crew_add(&s->errors, 1);
+    if (!lb_loop_owned(l, 0, &first, &last))
+        first = last;
+    if (lists_count(m->lists) != last - first)
+        crew_add(&s->wrong, 1);
+    check_collected(m, l, a, STEPS);
+    lb_loop_stats(l, &stats);
+    crew_add(&s->in, stats.iterations_in);
+    crew_add(&s->out, stats.iterations_out);
+    lb_loop_close(l);
+    lb_array_free(ctx, a);
+    lb_array_free(ctx, b);
+    lb_array_free(ctx, wide);
+}
+
+static void run_member(lb_ctx *ctx, int rank, void *data)
+{
+    struct member m = {data, rank, lists_create(((struct shared *)data)->job->n)};
+
+    ctx->test_chunk = (int64_t)(m.shared->job->seed % 3);
+    run_loop(&m, ctx);
+    lists_destroy(m.lists);
+}
+
+static void run(const struct stepped_job *j, struct shared *s)
+{
+    struct crew_config crew = {.size = j->size,
+                               .seed = j->seed,
+                               .balanced = j->balanced,
+                               .uneven_first = j->uneven_first,
+                               .sync_ns = j->sync_ns,
+                               .mind = {.loops_max = 1,
+                                        .n = j->n,
+                                        .end = j->end,
+                                        .after = j->after,
+                                        .lose = j->lose,
+                                        .lose_layouts = j->lose_layouts,
+                                        .contradicts = j->contradicts},
+                               .run = run_member,
+                               .data = s};
+
+    *s = (struct shared){.job = j};
+    compute_serial(s);
+    for (int p = 0; p < STEPS; p++)
+        s->runs[p] = calloc((size_t)j->n + 1, sizeof(int));
+    s->crew = crew_run(&crew);
+}
+
+int64_t stepped_job_right(const struct stepped_job *j, struct crew_result *ret_crew)
+{
+    struct shared s;
+    int64_t missing = 0, duplicated = 0;
+
+    run(j, &s);
+    for (int p = 0; p < STEPS; p++) {
+        for (int64_t i = 0; i < j->n; i++) {
+            missing += s.runs[p][i] == 0;
+            duplicated += s.runs[p][i] > 1;
+        }
+        free(s.runs[p]);
+    }
+    for (int p = 0; p <= STEPS; p++)
+        free(s.expected[p]);
+    ck_assert_msg(missing == 0 && duplicated == 0 && s.wrong == 0 && s.errors == 0 &&
+                      s.in == s.out && s.crew.leftovers == 0 && s.crew.mind.wrong == 0,
+                  "seed=%" PRIu64 " size=%d n=%" PRId64 " halo=%" PRId64
+                  " end=%d after=%d: missing=%" PRId64 " duplicated=%" PRId64 " wrong=%" PRId64
+                  " errors=%" PRId64 " in=%" PRId64 " out=%" PRId64 " leftovers=%d"
+                  " mind.wrong=%" PRId64,
+                  j->seed, j->size, j->n, j->halo, (int)j->end, j->after, missing, duplicated,
+                  s.wrong, s.errors, s.in, s.out, s.crew.leftovers, s.crew.mind.wrong);
+    if (ret_crew)
+        *ret_crew = s.crew;
+    return s.in;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A small job whose ranks run a stepped loop, with rows that show by their contents whether they are the right ones. */
+#ifndef TEST_STEPPED_JOB_H
+#define TEST_STEPPED_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tests/unit/libclient/crew.h"
+
+struct stepped_job {
+    int size;
+    int64_t n, halo;
+    uint64_t seed;
+    bool balanced, contradicts, uneven_first;
+    enum mind_end end;
+    int after;
+    unsigned fail_memory;
+    int64_t sync_ns;        /* see struct crew_config */
+    int lose, lose_layouts; /* see struct mind_config */
+};
+
+/*
+ * Runs it and asserts that every iteration ran once in every step, with the serial result; returns how many iterations moved.
+ * ret_crew may be NULL.
+ */
+int64_t stepped_job_right(const struct stepped_job *j, struct crew_result *ret_crew);
+
+#endif
