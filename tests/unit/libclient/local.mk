@@ -5,7 +5,8 @@ libworld_la_SOURCES = tests/unit/libclient/crew.c tests/unit/libclient/crew.h te
 	tests/unit/libclient/job.c tests/unit/libclient/job.h tests/unit/libclient/lists.c tests/unit/libclient/lists.h \
 	tests/unit/libclient/mind.c tests/unit/libclient/mind.h tests/unit/libclient/wired.c tests/unit/libclient/wired.h \
 	tests/unit/libclient/stepped_job.c tests/unit/libclient/stepped_job.h \
-	tests/unit/libclient/world.c tests/unit/libclient/world.h
+	tests/unit/libclient/world.c tests/unit/libclient/world.h tests/unit/libclient/world_impl.h \
+	tests/unit/libclient/world_exchange.c tests/unit/libclient/world_transfer.c
 libworld_la_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 
 check_PROGRAMS += tests/unit/libclient/test_coverage
