@@ -97,8 +97,11 @@ live_ended() { live_until 180 live_sees "sum(lbd_jobs_finished_total) >= $1 and 
 
 # Two lines of jobs, one after the other in each; the load on n1 comes and goes.
 live_jobs() {
-  # while there are idle hosts to choose from
-  live_job 2 auto,hosts 500 even >"$live_dir/jobs0.log" 2>&1 </dev/null || true
+  # while there are idle hosts to choose from; on a busy machine srun may not wait for lbd's answer
+  for _ in 1 2 3 4; do
+    live_job 2 auto,hosts 500 even >>"$live_dir/jobs0.log" 2>&1 </dev/null || true
+    if live_until 10 live_sees 'sum(increase(lbd_placement_duration_seconds_count[1h])) > 0'; then break; fi
+  done
   (
     trap 'kill $(jobs -p) 2>/dev/null; exit' TERM INT
     while :; do
