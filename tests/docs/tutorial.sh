@@ -17,6 +17,8 @@ export LD_LIBRARY_PATH=$top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 unset LB_POLICY LB_HOST_SPEED LB_BALANCER_DIR
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
+# Of its own: in the one that all share, another mpirun may take away what one has just made.
+export OMPI_MCA_orte_tmpdir_base=$dir
 failures=0 ran=0
 
 complain() { # WHAT

@@ -16,6 +16,8 @@ doacross=$top_builddir/tests/mpi/doacross
 plain=$top_builddir/tests/mpi/plain
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
+# Of its own: in the one that all share, another mpirun may take away what one has just made.
+export OMPI_MCA_orte_tmpdir_base=$dir
 failures=0
 
 # say NAME STATUS: what a case came to
