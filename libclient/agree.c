@@ -6,22 +6,21 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "libclient/apart.h"
 #include "libclient/array.h"
 #include "libclient/carry.h"
 #include "libclient/connect.h"
 #include "libclient/exchange.h"
 #include "libclient/flow.h"
-#include "libclient/leave.h"
 #include "libclient/size.h"
 #include "libclient/step.h"
 #include "libclient/sync.h"
+#include "libclient/vote.h"
 #include "libclient/wait.h"
 
 #define ASK_AGAIN 2 /* times a period that the ranks ask whether all have a new layout */
-/* Steps of a pipelined loop between two votes, at least: in a vote all wait for the last one, and ranks are a part of a step
- * behind each other there. */
-#define FLOWING 3
+/* Steps of a pipelined loop between two votes, at least.  Its ranks are a part of a step behind each other, so that who took a
+ * vote where it was entered would wait for the last one, and the pipeline run empty: it is taken a step later. */
+#define FLOWING 2
 #define INTERVAL_MAX (INT64_C(1) << 20)
 
 /* The time between blocks counts as the rank's own, see flow.c; what of it is the messages' is taken off again: that only, since
@@ -184,7 +183,7 @@ static void report_and_wait(struct lb_loop *l)
     lbc_sync_wait(l);
 }
 
-/* Do all ranks have the next layout?  Returns 0 or -EIO. */
+/* Ask whether all ranks have the next layout.  Returns 0 or -EIO. */
 static int ask(struct lb_loop *l)
 {
     struct lb_ctx *ctx = l->ctx;
@@ -201,11 +200,23 @@ static int ask(struct lb_loop *l)
 
     static_assert(sizeof(vote) == sizeof(s->vote), "one place for each vote");
     memcpy(s->vote, vote, sizeof(vote));
-    lbc_apart_vote(ctx, s->vote);
-    if (lbc_wait_for(l, NULL) < 0 || lbc_leave_is_split(l))
+    s->voted = true;
+    s->asked_at = s->exchanges;
+    return lbc_vote_enter(l);
+}
+
+/* What did they vote?  A layout that has come since then waits for the next vote: all have one now, or none is applied.
+ * Returns 0 or -EIO. */
+static int decide(struct lb_loop *l)
+{
+    struct lb_ctx *ctx = l->ctx;
+    struct lbc_step *s = l->step;
+
+    if (ctx->voting == l && lbc_vote_end(ctx) < 0)
         return -EIO;
+    s->voted = false;
     s->interval = s->vote[LBC_VOTE_INTERVAL];
-    s->agree_at = s->exchanges + s->interval;
+    s->agree_at = s->asked_at + s->interval;
     if (s->vote[LBC_VOTE_NEXT] > 0 && s->vote[LBC_VOTE_HASH] == -s->vote[LBC_VOTE_MINUS_HASH])
         return apply(l);
     if (s->vote[LBC_VOTE_NEXT] > 0) {
@@ -219,12 +230,31 @@ static int ask(struct lb_loop *l)
     return 0;
 }
 
+/* Votes are taken in the exchange after the one that they are entered in: the same on all ranks, with or without a balancer. */
+static bool overlaps(const struct lb_loop *l)
+{
+    return l->elements > 0 && l->ctx->sync_ns == 0;
+}
+
+/* The votes of an exchange.  Returns 0 or -EIO. */
+static int vote(struct lb_loop *l)
+{
+    struct lbc_step *s = l->step;
+    int rc = s->voted ? decide(l) : 0;
+
+    if (rc < 0 || !s->asking || s->exchanges < s->agree_at)
+        return rc;
+    report_and_wait(l);
+    rc = ask(l);
+    return rc < 0 || overlaps(l) ? rc : decide(l);
+}
+
 int lb_loop_exchange(lb_loop *l)
 {
     int64_t began_ns = lbx_clock_mono_ns(), now_ns;
     struct lbc_step *s;
     struct lb_ctx *ctx;
-    int rc = 0;
+    int rc;
 
     if (!l || !l->step)
         return -EINVAL;
@@ -240,10 +270,7 @@ int lb_loop_exchange(lb_loop *l)
     if (ctx->size > 1 && (!ctx->transport || ctx->failed))
         return -EIO;
     lbc_size_settle(l);
-    if (s->asking && s->exchanges >= s->agree_at) {
-        report_and_wait(l);
-        rc = ask(l);
-    }
+    rc = vote(l);
     if (rc == 0)
         rc = lbc_wait_exchange(l, s->layout->halos);
     s->exchanges++;

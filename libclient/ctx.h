@@ -48,8 +48,9 @@ struct lb_ctx {
     double *weight;           /* [size], owned; NULL: all ranks are alike */
 
     /* Where this rank is, and where others are that it may wait for, see apart.h. */
-    uint32_t votes, voted; /* reductions entered so far, and those of them that are over */
-    uint32_t collects;     /* entered so far; the same number is the same one on all ranks */
+    struct lb_loop *voting; /* whose vote is under way, see vote.h; NULL: none */
+    uint32_t votes, voted;  /* reductions entered so far, and those of them that are over */
+    uint32_t collects;      /* entered so far; the same number is the same one on all ranks */
     /* Another one takes no part after these; UINT32_MAX: it may. */
     uint32_t gone_votes, gone_collects;
     uint32_t asked_vote, asked_collect; /* others were asked about */

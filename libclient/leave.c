@@ -9,6 +9,7 @@
 #include "libclient/exchange.h"
 #include "libclient/incoming.h"
 #include "libclient/outgoing.h"
+#include "libclient/vote.h"
 #include "libclient/wait.h"
 
 #define TELL_PART 30 /* of a context's patience, until a rank tells that it waits in the end */
@@ -58,23 +59,6 @@ static void vote(struct lb_loop *l)
     v[LBC_VOTE_MINUS_LOOP] = -(int64_t)l->number;
     v[LBC_VOTE_LEAVER] = ctx->rank;
     lbc_apart_vote(ctx, v);
-}
-
-bool lbc_leave_is_split(struct lb_loop *l)
-{
-    const int64_t *v = l->step->vote;
-    bool loops = v[LBC_VOTE_LOOP] != -v[LBC_VOTE_MINUS_LOOP];
-
-    if (!loops && (v[LBC_VOTE_LEAVER] == INT64_MAX || v[LBC_VOTE_INTERVAL] == INT64_MAX))
-        return false;
-    l->ctx->failed = true;
-    if (v[LBC_VOTE_LEAVER] == l->ctx->rank)
-        fprintf(stderr,
-                "lb: rank %d has closed loop \"%s\" after %lld calls of lb_loop_exchange and "
-                "others go on with "
-                "it: no rows are brought any more\n",
-                l->ctx->rank, l->name, (long long)l->step->exchanges);
-    return true;
 }
 
 /* Wait until all have taken what they were told, but not for long: who computes takes it later. */
@@ -155,6 +139,8 @@ void lbc_leave(struct lb_loop *l)
     if (!t || ctx->failed || ctx->size == 1 || !t->ops->usable(t))
         return;
     l->leaving = true;
+    if (lbc_vote_end(ctx) < 0) /* what it was for does not matter any more */
+        return;
     vote(l);
     while (!ctx->failed && rc == 0) {
         rc = lbc_apart_voted(ctx);
@@ -166,7 +152,7 @@ void lbc_leave(struct lb_loop *l)
         if (rc == 0 && lbc_leave_is_vain(l, true))
             return;
     }
-    if (rc > 0 && !lbc_leave_is_split(l))
+    if (rc > 0 && !lbc_vote_is_split(l))
         rc = settle(l);
     if (rc < 0)
         lbc_ctx_fail(ctx);

@@ -18,9 +18,6 @@ int lbc_leave_prepare(struct lb_loop *l, int64_t halo, int64_t elements);
 /* Close the loop together with all ranks.  When they do not all close it, the context has failed afterwards. */
 void lbc_leave(struct lb_loop *l);
 
-/* Has a vote shown that not all ranks are where this one is?  Then the context has failed. */
-bool lbc_leave_is_split(struct lb_loop *l);
-
 /* While other ranks' rows are waited for, or their votes: will they never come?  Then the context has failed. */
 bool lbc_leave_is_vain(struct lb_loop *l, bool votes);
 

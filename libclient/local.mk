@@ -66,6 +66,7 @@ libclient_la_SOURCES = \
 	libclient/tcp/transport_tcp.c libclient/tcp/tcp.h \
 	libclient/transfer.c libclient/transfer.h \
 	libclient/transport.h \
+	libclient/vote.c libclient/vote.h \
 	libclient/wait.c libclient/wait.h
 libclient_la_CFLAGS = $(LB_CFLAGS) $(PMIX_CFLAGS)
 libclient_la_LIBADD = libpolicy.la libwire.la libcommon.la $(PMIX_LIBS) -ldl -lm

@@ -23,6 +23,7 @@
 #include "libclient/report.h"
 #include "libclient/step.h"
 #include "libclient/sync.h"
+#include "libclient/vote.h"
 #include "policy/period.h"
 
 #define FIRST_REPORT_NS (10 * LBX_NS_PER_MS)
@@ -168,6 +169,8 @@ static void try_end(struct lb_loop *l)
     int rc = 0;
 
     if (l->state == LBC_RUNNING && last_word && !is_sending(l) && !lbc_incoming_expected(l)) {
+        if (lbc_vote_end(ctx) < 0) /* of a pipelined loop */
+            return;
         lbc_apart_enter(l);
         l->state = LBC_WAITING;
     }

@@ -107,6 +107,8 @@ void lbc_step_fini(struct lb_loop *l)
     if (!s)
         return;
     l->step = NULL;
+    if (l->ctx && l->ctx->voting == l) /* the context has failed */
+        l->ctx->voting = NULL;
     lbc_connect_end(l, s->layout);
     lbc_connect_end(l, s->next);
     free(s);

@@ -31,8 +31,9 @@ struct lbc_step {
     struct lbc_layout *layout; /* in force; made in the first exchange or pass */
     struct lbc_layout *next;   /* told, and to be agreed on; NULL: none */
     bool asking;               /* the ranks still take the least of their epochs; the same on all */
-    int64_t exchanges, agree_at, interval;
+    int64_t exchanges, asked_at, agree_at, interval;
     int64_t vote[LBC_VOTES]; /* while the ranks take the least, see apart.h */
+    bool voted;              /* in an exchange before, and what all voted is not looked at yet */
     int told_ranks;          /* ranks up to here were told that this one has */
     int64_t part, nparts;    /* of the block: the next to hand out */
 

@@ -13,6 +13,7 @@
 #include "policy/firsts.h"
 
 #define PATIENCE_NS INT64_C(1000000000) /* as in libclient/init.c */
+#define FLOWING 2                       /* steps between two votes of a pipelined loop */
 #define SETTLED 1.05
 #define QUOTA_NS 20e6
 
@@ -129,12 +130,20 @@ static double best_step(const struct sim_steps *w, int64_t from)
            (blocks + c->nranks) * ((double)c->shift_fixed_ns + c->shift_incr_ns * (double)w->block);
 }
 
-/* Do the ranks vote on layouts after this step?  In the beginning always, as in libclient/agree.c. */
-static bool is_asked(const struct sim_steps *w)
+/* As in libclient/agree.c: the ranks of a pipelined loop vote in every second step, and hear of what they voted one step later. */
+static bool is_flowing(const struct sim_steps *w)
 {
-    int64_t each = w->c->vote_steps;
+    return w->c->kind == LBP_DOACROSS && !w->sync;
+}
 
-    return each <= 1 || w->sync || w->step < each || w->step % each == 0;
+/* A step has ended: does a layout come into force? */
+static bool is_agreed(struct sim_steps *w)
+{
+    bool asked = !is_flowing(w) || w->step < FLOWING || w->step % FLOWING == 0;
+    bool heard = asked && w->plan_ns <= w->now_ns, agreed = is_flowing(w) ? w->voted : heard;
+
+    w->voted = heard && !agreed;
+    return agreed;
 }
 
 static void loop(struct sim_steps *w)
@@ -162,7 +171,7 @@ static void loop(struct sim_steps *w)
             await_answer(w, end);
         else
             balancer(w);
-        if (w->plan_ns <= w->now_ns && w->step + 1 < c->steps && is_asked(w))
+        if (is_agreed(w) && w->step + 1 < c->steps)
             sim_step_apply(w);
     }
     w->result.ended = !w->result.why;

@@ -40,7 +40,6 @@ struct sim_step_config {
     double shift_incr_ns;   /* and each pipelined iteration in it */
     double cpu_noise;       /* the CPU time of a block is measured wrongly by up to this ratio */
     int parts;              /* of a block that are timed apart in a report, 0 to SIM_STEP_PARTS */
-    int64_t vote_steps;     /* the ranks vote on layouts once in so many steps; 0: in each */
     double cold;            /* > 0: the very first step costs so many times as much CPU time */
     bool quotas_untold;     /* ranks do not tell the balancer of their hosts' quotas */
     unsigned seed;

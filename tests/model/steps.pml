@@ -14,6 +14,8 @@
  * With SYNC ranks report and wait before they vote (sync=yes), and the balancer, an honest one, tells layouts when all have
  * reported, then answers; somebody may go on without an answer PATIENCE times.
  *
+ * With FLOWS the loop is a pipelined one: a vote is entered in one exchange and taken in the next, and layouts may come in between.
+ *
  *   RANKS, STEPS, EPOCHS   how many; K: the longest interval that ranks propose between two votes
  *   LIES                   ranks are told different layouts under one epoch
  *   ENDS                   rank 0 may end at any moment; the others learn of it where they wait for somebody
@@ -33,6 +35,7 @@
  *   PLANTED=13             (SYNC) answers go out before the layout
  *   PLANTED=14             (SYNC, PATIENCE) any answer is taken for the one that is waited for
  *   PLANTED=15             (SYNC, DIES) a rank waits for a balancer that is lost
+ *   PLANTED=16             (FLOWS) rank 0 takes a vote in the exchange that it is entered in
  *
  * Checked: each iteration once in every step, with its row where it is run; both sides of every exchange at the same epoch;
  * all vote at the same step; no rank waits for ever; in the end all are at the same epoch;
@@ -186,7 +189,7 @@ inline apply() {
     }
 }
 
-/* ask of agree.c: all ranks, in the same exchange. */
+/* ask and decide of agree.c: all ranks, each in the same exchange. */
 inline ask() {
     if
     :: k = 1
@@ -218,12 +221,20 @@ inline ask() {
         entered[round]++;
         m = 0
     }
+}
+
+inline decide() {
     AWAIT(entered[round] == RANKS);
     d_step {
 #if PLANTED != 3
         k = interval[round];
 #endif
+#ifdef FLOWS
+        until = k - 1;
+        voted = false;
+#else
         until = k;
+#endif
         k = 0;
 #if PLANTED == 2
         agreed = have[round];
@@ -307,6 +318,9 @@ inline exchange() {
 proctype rank(byte me) {
     byte step = 0, until = 0, round = 0, m = 0, k = 0;
     bool agreed = false;
+#ifdef FLOWS
+    bool voted = false;
+#endif
 
     do
     :: GOES_ON ->
@@ -323,12 +337,29 @@ proctype rank(byte me) {
         :: else
         fi;
 #endif
+#ifdef FLOWS
+        if
+        :: voted -> decide()
+        :: else
+        fi;
+#endif
         if
         :: ASKS && until == 0 ->
 #ifdef SYNC
             report_and_wait();
 #endif
-            ask()
+            ask();
+#ifdef FLOWS
+            voted = true;
+#if PLANTED == 16
+            if
+            :: me == 0 -> decide(); until = (until < K -> until + 1 : until)
+            :: else
+            fi
+#endif
+#else
+            decide()
+#endif
         :: else
         fi;
         exchange();
@@ -343,7 +374,12 @@ proctype rank(byte me) {
 #ifndef LIVE
 out:
     skip;
-    d_step { step = 0; until = 0; round = 0; m = 0; k = 0; agreed = false; ended++ }
+    d_step { step = 0; until = 0; round = 0; m = 0; k = 0; agreed = false; ended++
+#ifdef FLOWS
+        ;
+        voted = false
+#endif
+    }
 #endif
 }
 

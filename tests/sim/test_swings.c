@@ -54,8 +54,6 @@ static double swing(const struct program *p, const char *policy, double period_s
                                 .pipelined = p->kind == LBP_DOACROSS ? p->n : 0,
                                 .shift_fixed_ns = 20000,
                                 .shift_incr_ns = 4,
-                                .vote_steps =
-                                    p->kind == LBP_DOACROSS ? 3 : 1, /* libclient/agree.c */
                                 .cpu_noise = 0.03,
                                 .parts = p->kind == LBP_DOACROSS ? 1 : 4,
                                 .trace = trace,
