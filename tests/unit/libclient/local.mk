@@ -49,12 +49,9 @@ tests_unit_libclient_test_quota_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_quota_LDADD = libclient.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/libclient/test_vote
-tests_unit_libclient_test_vote_SOURCES = tests/unit/libclient/test_vote.c \
-	tests/unit/libclient/crew.c tests/unit/libclient/fault.c tests/unit/libclient/mind.c tests/unit/libclient/wired.c tests/unit/libclient/world.c
 tests_unit_libclient_test_vote_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_libclient_test_vote_LDADD = libclient.la $(CHECK_LIBS) -lpthread
-tests_unit_libclient_test_vote_LDFLAGS = $(LB_LDFLAGS) \
-	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests_unit_libclient_test_vote_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_vote_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 check_PROGRAMS += tests/unit/libclient/test_leave
 tests_unit_libclient_test_leave_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)

@@ -8,6 +8,7 @@
 #include "libclient/loop.h"
 #include "tests/unit/brief.h"
 #include "tests/unit/libclient/crew.h"
+#include "tests/unit/suite.h"
 
 #define STEPS 30
 #define ROWS 24
@@ -126,17 +127,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("vote");
-    TCase *tc = tcase_create("vote");
-    SRunner *runner;
-    int failed;
+    TCase *tc = suite_case("vote");
 
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, test_in_turn, 0, brief_cases(8));
-    suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return suite_run("vote", tc);
 }

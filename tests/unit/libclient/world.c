@@ -47,14 +47,32 @@ static int world_barrier_test(struct lbc_transport *t)
     return done;
 }
 
+/* The rank's values count from here on; they wait outside until all have left the reduction before. */
+static void least_enter(struct world *w, int me)
+{
+    if (w->least_delay[me] >= 0 || w->least_left > 0)
+        return;
+    for (int i = 0; i < w->least_n; i++)
+        if (w->least_entered == 0 || w->least_value[me][i] < w->least[i])
+            w->least[i] = w->least_value[me][i];
+    w->least_delay[me] = (int)world_random(&w->random, DELAY);
+    if (++w->least_entered == w->size) {
+        w->least_entered = 0;
+        w->least_left = w->size;
+    }
+}
+
 static int world_least_start(struct lbc_transport *t, int64_t *value, int n)
 {
     struct world *w = world_rank(t)->world;
 
     world_enter(w);
+    if (w->least_value[t->rank]) /* one at a time */
+        abort();
     w->least_value[t->rank] = value;
     w->least_n = n;
     w->least_delay[t->rank] = -1;
+    least_enter(w, t->rank);
     world_leave(w);
     return 0;
 }
@@ -65,20 +83,14 @@ static int world_least_test(struct lbc_transport *t)
     int me = t->rank, done = 0;
 
     world_enter(w);
-    if (w->least_delay[me] < 0 && w->least_left == 0) { /* enters */
-        for (int i = 0; i < w->least_n; i++)
-            if (w->least_entered == 0 || w->least_value[me][i] < w->least[i])
-                w->least[i] = w->least_value[me][i];
-        w->least_delay[me] = (int)world_random(&w->random, DELAY);
-        if (++w->least_entered == w->size) {
-            w->least_entered = 0;
-            w->least_left = w->size;
-        }
-    } else if (w->least_delay[me] >= 0 && w->least_left > 0 && w->least_delay[me]-- == 0) {
+    if (w->least_delay[me] >= 0 && w->least_left > 0 && w->least_delay[me]-- == 0) {
         memcpy(w->least_value[me], w->least, (size_t)w->least_n * sizeof(w->least[0]));
         w->least_left--;
         w->least_delay[me] = -1;
+        w->least_value[me] = NULL;
         done = 1;
+    } else {
+        least_enter(w, me);
     }
     world_leave(w);
     return done;
