@@ -131,6 +131,45 @@ START_TEST(test_outlier_down)
 }
 END_TEST
 
+/*
+ * The rules of falls and of outliers in the same windows.  What was half believed and is taken back leaves a mean that the very
+ * same window may be far below: then it is a fall from that.
+ */
+START_TEST(test_outlier_and_fall)
+{
+    struct lbp_filter f;
+
+    lbp_filter_init(&f, -1);
+    feed(&f, 0.4, 20);
+    feed(&f, 0.1, 1); /* a clear fall, nearly all believed, */
+    ck_assert_double_le(lbp_filter_value(&f), 0.14);
+    feed(&f, 0.4, 1); /* which was one of many */
+    ck_assert_int_eq(f.state, LBP_FILTER_STEADY);
+    ck_assert_double_eq_tol(lbp_filter_value(&f), 0.4 - 0.3 / 21, 0.002);
+    lbp_filter_init(&f, -1);
+    feed(&f, 0.4, 20);
+    feed(&f, 0.1, 1);
+    feed(&f, 0.25, 1); /* neither as before nor as then: nothing is taken back */
+    ck_assert_int_eq(f.state, LBP_FILTER_RISE1);
+    ck_assert_double_le(lbp_filter_value(&f), 0.14);
+    lbp_filter_init(&f, -1);
+    feed(&f, 0.4, 20);
+    feed(&f, 0.8, 2); /* a rise, half believed; */
+    feed(&f, 0.4, 1); /* of a long history it is one window, and this none that is below */
+    ck_assert_int_eq(f.state, LBP_FILTER_STEADY);
+    ck_assert_double_eq_tol(lbp_filter_value(&f), 0.4 + 0.4 / 21, 0.002);
+    lbp_filter_init(&f, -1);
+    feed(&f, 0.4, 1);
+    feed(&f, 0.8, 2);
+    feed(&f, 0.4, 1); /* of a short one it is half: a fall from 0.6, by 1.7 bands */
+    ck_assert_int_eq(f.state, LBP_FILTER_FALL1);
+    ck_assert_double_eq_tol(lbp_filter_value(&f), 0.7 * 0.4 + 0.3 * 0.6, 0.002);
+    feed(&f, 0.1, 1); /* and the next one is believed */
+    ck_assert_int_eq(f.state, LBP_FILTER_FALL2);
+    ck_assert_double_le(lbp_filter_value(&f), 0.14);
+}
+END_TEST
+
 /* Noise of a quota averages out: the error falls with the length of history. */
 START_TEST(test_noise)
 {
@@ -246,6 +285,7 @@ int main(void)
     tcase_add_test(t, test_doubtful_fall);
     tcase_add_test(t, test_outlier);
     tcase_add_test(t, test_outlier_down);
+    tcase_add_test(t, test_outlier_and_fall);
     tcase_add_test(t, test_noise);
     tcase_add_test(t, test_fixed);
     tcase_add_test(t, test_threshold);
