@@ -82,6 +82,13 @@ tests_unit_lbd_test_sums_SOURCES = tests/unit/lbd/test_sums.c lbd/balancer/sums.
 tests_unit_lbd_test_sums_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_sums_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS)
 
+# the same without the guard of sums: it must fail
+check_PROGRAMS += tests/unit/lbd/planted_sums
+XFAIL_TESTS += tests/unit/lbd/planted_sums
+tests_unit_lbd_planted_sums_SOURCES = tests/unit/lbd/test_sums.c lbd/balancer/sums.c tests/unit/lbd/planted_plus.h
+tests_unit_lbd_planted_sums_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) -include $(top_srcdir)/tests/unit/lbd/planted_plus.h
+tests_unit_lbd_planted_sums_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS)
+
 EXTRA_DIST += packaging/policy.conf
 
 check_PROGRAMS += tests/unit/lbd/test_web
