@@ -5,6 +5,7 @@
 # one that is begun again, longer, until it was not over before.
 
 loop=$LB_BUILD/bench/cpuloop
+length=240 # iterations of the shortest job under a plan
 seconds=${LB_FAULT_SECONDS:-120} # a job that runs for so long hangs
 
 fault_hosts() {
@@ -138,7 +139,7 @@ happened() { planned; }
 one() { # TEXT POLICY PLAN-LINE...
   local text=$1 policy=$2 n
   shift 2
-  for n in 240 480 960; do
+  for n in $length $((length * 2)) $((length * 4)); do
     plan "$@"
     job --lb="$policy" -N4 -n4 -- "$loop" --iterations $n --ms 2 --passes 2 --row-bytes 20000
     ok "$text: ends well" job_end
@@ -149,13 +150,13 @@ one() { # TEXT POLICY PLAN-LINE...
   ok "$text: it did happen" happened
 }
 
-# The same with an example that has a serial form.
+# The same with an example that has a serial form; under $lb.
 under() { # TEXT NAME STEPS PLAN-LINE...
   local text=$1 name=$2 steps
   for steps in $3 $(($3 * 2)) $(($3 * 4)); do
     plan "${@:4}"
     kind "$name" --n 1000 --steps "$steps"
-    job --lb=auto -N4 -n4 -- "${program[@]}"
+    job --lb="${lb:-auto}" -N4 -n4 -- "${program[@]}"
     ok "$text: ends well" job_end
     ok "$text: the serial result" same
     if happened; then break; fi

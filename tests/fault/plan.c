@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The real lb-balancer with faults: its messages to the ranks are lost, late, repeated or followed
- * by old ones, and it is killed or stopped at a chosen moment.
+ * by old ones, and it is killed or stopped at a chosen moment.  What breaks on the wire is in relay.c.
  *
  * Lines of the file `plan` in the folder of the program:
  *   lose  TYPE N    each Nth message of that type is not sent
@@ -17,7 +17,6 @@
  * before-TYPE (decided, told nobody), sent, received, refused, dry, applied (a rank told it; the last: of a layout).
  * What was done is written to the file `done` there, a line each.
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,15 +29,10 @@
 #include "common/sock.h"
 #include "lbd/balancer/loops.h"
 #include "lbd/balancer/peer.h"
+#include "tests/fault/planned.h"
 
-#define FAULTS 8
 #define HELD 64
 #define LATE 7
-
-struct fault {
-    char what[16], when[16];
-    int n, seen;
-};
 
 struct held {
     struct lbd_peer *peer; /* NULL: none */
@@ -63,8 +57,7 @@ int __wrap_lbx_frame_append(struct lbx_channel *c, struct lbx_buf *out, const vo
 int __wrap_lbx_frame_next(struct lbx_channel *c, struct lbx_buf *in, const uint8_t **ret_body,
                           size_t *ret_n);
 
-static struct fault fault[FAULTS];
-static int nfaults, at_flush; /* a signal, when the next bytes have left */
+static int at_flush; /* a signal, when the next bytes have left */
 static struct held held[HELD];
 static enum wire { SOUND, AGAIN, FLIP, CUT } wire; /* what becomes of the next frame */
 static const struct lbx_buf *cut;                  /* its connection breaks when it is flushed, */
@@ -73,67 +66,12 @@ static struct lbx_channel *last_heard,
     *heard_again;                /* whose last frame is there once more; NULL: none */
 static struct lbw_rank_msg told; /* the last layout, */
 static bool applied;             /* in force on a rank */
-static char folder[3072];
-
-static void load(void)
-{
-    static bool loaded;
-    char path[4096];
-    ssize_t n;
-    FILE *f;
-
-    if (loaded)
-        return;
-    loaded = true;
-    n = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
-    if (n <= 0 || !strrchr(folder, '/'))
-        abort();
-    *strrchr(folder, '/') = '\0';
-    snprintf(path, sizeof(path), "%s/plan", folder);
-    f = fopen(path, "re");
-    while (f && nfaults < FAULTS &&
-           fscanf(f, "%15s %15s %d", fault[nfaults].what, fault[nfaults].when, &fault[nfaults].n) ==
-               3)
-        nfaults++;
-    if (f)
-        fclose(f);
-}
-
-/* A line in the file `done`; written before a signal, or nobody would know of it. */
-static void note(const char *what, const char *when)
-{
-    char path[4096], line[64];
-    int fd, n = snprintf(line, sizeof(line), "%s %s\n", what, when);
-
-    snprintf(path, sizeof(path), "%s/done", folder);
-    fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0 || write(fd, line, (size_t)n) != n)
-        abort();
-    close(fd);
-}
-
-/* Is it time for this fault?  every: at each nth moment, else at the nth alone. */
-static bool due(const char *what, const char *when, bool every)
-{
-    for (int i = 0; i < nfaults; i++) {
-        struct fault *f = &fault[i];
-
-        if (strcmp(f->what, what) != 0 || strcmp(f->when, when) != 0)
-            continue;
-        f->seen++;
-        if (every ? f->seen % f->n == 0 : f->seen == f->n) {
-            note(what, when);
-            return true;
-        }
-    }
-    return false;
-}
 
 static void signal_at(const char *when)
 {
-    if (due("kill", when, false))
+    if (planned_due("kill", when, false))
         raise(SIGKILL);
-    if (due("stop", when, false))
+    if (planned_due("stop", when, false))
         raise(SIGSTOP);
 }
 
@@ -177,10 +115,10 @@ static enum wire on_wire(const struct lbd_peer *p, const char *type)
 {
     if (lbd_peer_rank(p) != 0)
         return SOUND;
-    return due("again", type, false)  ? AGAIN
-           : due("flip", type, false) ? FLIP
-           : due("cut", type, false)  ? CUT
-                                      : SOUND;
+    return planned_due("again", type, false)  ? AGAIN
+           : planned_due("flip", type, false) ? FLIP
+           : planned_due("cut", type, false)  ? CUT
+                                              : SOUND;
 }
 
 int __wrap_lbx_frame_append(struct lbx_channel *c, struct lbx_buf *out, const void *body, size_t n)
@@ -249,13 +187,14 @@ static int send_before(struct lbd_peer *p, const struct lbw_rank_msg *msg)
 {
     uint64_t epoch = msg->u.layout.epoch;
 
-    if (applied && due("stale", "applied", true) && send_wrong(p, &told, told.u.layout.epoch) < 0)
+    if (applied && planned_due("stale", "applied", true) &&
+        send_wrong(p, &told, told.u.layout.epoch) < 0)
         return -1;
     if (msg->type != LBW_LAYOUT)
         return 0;
     applied = applied && told.u.layout.epoch == epoch;
     told = *msg;
-    if (!due("stale", "layout", true))
+    if (!planned_due("stale", "layout", true))
         return 0;
     return send_wrong(p, msg, epoch > 1 ? epoch - 1 : epoch + 2);
 }
@@ -277,7 +216,6 @@ int __wrap_lbd_peer_send(struct lbd_peer *p, const struct lbw_rank_msg *msg)
     char before[32];
     int rc;
 
-    load();
     rc = send_held();
     if (send_before(p, msg) < 0)
         rc = -1;
@@ -285,17 +223,17 @@ int __wrap_lbd_peer_send(struct lbd_peer *p, const struct lbw_rank_msg *msg)
         return rc < 0 ? rc : __real_lbd_peer_send(p, msg);
     snprintf(before, sizeof(before), "before-%s", type);
     signal_at(before);
-    if (due("lose", type, true) || (due("late", type, true) && hold(p, msg)))
+    if (planned_due("lose", type, true) || (planned_due("late", type, true) && hold(p, msg)))
         return rc;
     wire = on_wire(p, type);
     rc = __real_lbd_peer_send(p, msg);
-    if (rc == 0 && due("twice", type, true))
+    if (rc == 0 && planned_due("twice", type, true))
         rc = __real_lbd_peer_send(p, msg);
-    if (rc == 0 && msg->type == LBW_MOVE && due("stale", "move", true))
+    if (rc == 0 && msg->type == LBW_MOVE && planned_due("stale", "move", true))
         rc = send_old_move(p, msg);
-    if (due("kill", type, false))
+    if (planned_due("kill", type, false))
         at_flush = SIGKILL;
-    else if (due("stop", type, false))
+    else if (planned_due("stop", type, false))
         at_flush = SIGSTOP;
     return rc;
 }
@@ -324,7 +262,6 @@ int __wrap_lbd_loops_message(struct lbd_loops *l, uint32_t rank, const struct lb
 {
     static const char *const role[] = {"sent", "received", "refused"};
 
-    load();
     if (msg->type == LBW_REPORT) {
         for (size_t i = 0; i < msg->u.report.ndone; i++)
             signal_at(role[msg->u.report.done[i].role % 3]);
@@ -336,7 +273,7 @@ int __wrap_lbd_loops_message(struct lbd_loops *l, uint32_t rank, const struct lb
         signal_at("applied");
     }
     if (rank == 0 && (msg->type == LBW_REPORT || msg->type == LBW_STEP) &&
-        due("again", "heard", false))
+        planned_due("again", "heard", false))
         heard_again = last_heard;
     return __real_lbd_loops_message(l, rank, msg, now_ns, err);
 }
