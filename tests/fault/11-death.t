@@ -4,7 +4,7 @@
 # intact, and the job ends well.
 # beside others: what is planned is awaited, and asked for again in a longer job
 . "$(dirname "$0")/../lib/tap.sh"
-need_build bench/cpuloop tests/fault/lb-balancer slurm_plugin/.libs/lb.so
+need_build bench/cpuloop tests/fault/early tests/mpi/leave tests/fault/lb-balancer slurm_plugin/.libs/lb.so
 export LB_CLUSTER_LBD=no
 need_cluster 4
 # shellcheck source=/dev/null
@@ -18,6 +18,32 @@ done
 one "killed at the second pass's end" auto "kill before-final 5"
 one "stopped at \"move\"" auto "stop move 1"
 one "stopped at \"final\"" auto "stop final 1"
+
+# --- a rank closes the loop early as well: within a pass the others run what is theirs, and go on; between two passes, and it comes
+# back to the library, they are told
+for moment in instruct before-final; do
+  plan "kill $moment 1"
+  job --lb=auto -N4 -n4 -- "$LB_BUILD/tests/fault/early" 2000 5
+  ok "killed at \"$moment\", and a rank closes the loop early: ends well" job_end
+  like "$(cat "$tap_tmp/job")" 'twice=0 second=1000 of 1000 balanced=0' "no iteration twice, and the next loop is whole"
+  ok "it did happen" planned
+done
+for words in free stepped pipelined; do
+  moment=before-final
+  [ $words = free ] || moment=instruct
+  plan "kill $moment 1"
+  job --lb=auto -N4 -n4 -- "$LB_BUILD/tests/mpi/leave" $words 60 20 100000 end
+  ok "killed, and a rank closes a $words loop early, and ends: the job ends well" job_end
+  like "$(cat "$tap_tmp/job")" "leave $words np=4 told=3 wrong=0" "the others are told"
+  ok "it did happen" planned
+done
+# Planted: it waits in a call of the program's own instead, which is what stays open (docs/internals/moves.md); a job that hangs is seen.
+seconds=10
+plan "kill before-final 1"
+job --lb=auto -N4 -n4 -- "$LB_BUILD/tests/mpi/leave" free 60 20 100000
+not_ok "planted: killed, and a rank closes a loop early and waits elsewhere" job_end
+like "$(cat "$tap_tmp/status")" '^(124|137)$' "that hangs, and is seen"
+
 await_gone() { ! on_host n1 lb-balancer; }
 ok "no balancer is left" await await_gone
 ok "no host was drained by any of it" hosts_are_well
