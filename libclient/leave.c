@@ -42,7 +42,7 @@ static void tell(struct lb_loop *l, bool given_up)
         if (given_up)
             lbc_apart_give_up(&h, l->ctx);
         if (s->told_ranks != l->ctx->rank &&
-            (given_up || needs(l, theirs, mine) || needs(l, mine, theirs)) &&
+            (given_up || s->tells_all || needs(l, theirs, mine) || needs(l, mine, theirs)) &&
             lbc_outgoing_start(l, s->told_ranks, &h, 0, 0) < 0)
             return;
     }
@@ -86,7 +86,7 @@ bool lbc_leave_is_vain(struct lb_loop *l, bool votes)
 {
     struct lbc_step *s = l->step;
 
-    if (lbc_apart_is_given_up(l))
+    if (lbc_apart_is_given_up(l) || (!votes && lbc_vote_look(l->ctx) < 0))
         return true;
     if (l->given_up && votes)
         l->ctx->failed = true;
@@ -139,8 +139,10 @@ void lbc_leave(struct lb_loop *l)
     if (!t || ctx->failed || ctx->size == 1 || !t->ops->usable(t))
         return;
     l->leaving = true;
-    if (lbc_vote_end(ctx) < 0) /* what it was for does not matter any more */
+    if (lbc_vote_end(ctx) < 0)
         return;
+    /* Who goes on applies what was agreed on in the last vote, and may wait for rows of this rank. */
+    l->step->tells_all = l->step->voted && l->step->vote[LBC_VOTE_NEXT] > 0;
     vote(l);
     while (!ctx->failed && rc == 0) {
         rc = lbc_apart_voted(ctx);

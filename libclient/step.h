@@ -34,7 +34,8 @@ struct lbc_step {
     int64_t exchanges, asked_at, agree_at, interval;
     int64_t vote[LBC_VOTES]; /* while the ranks take the least, see apart.h */
     bool voted;              /* in an exchange before, and what all voted is not looked at yet */
-    int told_ranks;          /* ranks up to here were told that this one has */
+    int told_ranks;          /* ranks up to here were told that this one has closed it, */
+    bool tells_all;          /* also those that share no rows with it */
     int64_t part, nparts;    /* of the block: the next to hand out */
 
     /* Of a pipelined loop. */

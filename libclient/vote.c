@@ -31,6 +31,20 @@ int lbc_vote_end(struct lb_ctx *ctx)
     return lbc_vote_is_split(l) ? -EIO : 0;
 }
 
+int lbc_vote_look(struct lb_ctx *ctx)
+{
+    struct lb_loop *l = ctx->voting;
+    int rc = l && !ctx->failed ? lbc_apart_voted(ctx) : 0;
+
+    if (rc < 0)
+        lbc_ctx_fail(ctx);
+    if (rc == 1)
+        ctx->voting = NULL;
+    if (rc == 1 && lbc_vote_is_split(l))
+        return -EIO;
+    return ctx->failed ? -EIO : 0;
+}
+
 bool lbc_vote_is_split(struct lb_loop *l)
 {
     const int64_t *v = l->step->vote;

@@ -16,6 +16,12 @@ int lbc_vote_enter(struct lb_loop *l);
  * Returns 0, or -EIO: then the context has failed, be it that the ranks are not all at the same step. */
 int lbc_vote_end(struct lb_ctx *ctx);
 
+/*
+ * Look whether it is over by now, without waiting: who waits for rows meanwhile would wait for ever for a rank that has closed
+ * the loop and voted so.  Returns as lbc_vote_end.
+ */
+int lbc_vote_look(struct lb_ctx *ctx);
+
 /* Has a vote shown that not all ranks are where this one is?  Then the context has failed. */
 bool lbc_vote_is_split(struct lb_loop *l);
 
