@@ -28,5 +28,11 @@ noinst_PROGRAMS += tests/fault/early
 tests_fault_early_SOURCES = tests/fault/early.c
 tests_fault_early_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
 tests_fault_early_LDADD = liblb.la $(MPI_LIBS)
+
+noinst_PROGRAMS += tests/fault/flying
+tests_fault_flying_SOURCES = tests/fault/flying.c
+tests_fault_flying_CFLAGS = $(LB_CFLAGS)
+tests_fault_flying_LDADD = liblb.la
+
 EXTRA_DIST += tests/fault/12-steps.t tests/fault/13-pauses.t tests/fault/14-wire.t tests/fault/20-ranks.t tests/fault/30-links.t
 EXTRA_DIST += tests/fault/15-relay.t
