@@ -227,8 +227,12 @@ lives_with_step() { # NAME: of the balancer that the plugin starts now
   stepd=$(ps -o ppid= -p "$balancer" | tr -d ' ')
   ok "$1: (its step has a task)" await pgrep -P "$stepd" -x sleep
   tasks=$(pgrep -P "$stepd" -x sleep)
-  # shellcheck disable=SC2046
-  kill -9 "$step_srun" $(below "$step_srun") # an srun that dies tells nobody
+  # all stopped first: a child of srun's that outlives it ends the job, and the step then kills its balancer itself
+  killed="$step_srun $(below "$step_srun" | tr '\n' ' ')"
+  # shellcheck disable=SC2086
+  kill -STOP $killed
+  # shellcheck disable=SC2086
+  kill -9 $killed
   kill -9 "$stepd"
   ok "$1, slurmstepd killed: it is gone within 2 s" within_2s no_balancer
   ok "$1, slurmstepd killed: its folder too" within_2s no_folder
