@@ -8,6 +8,7 @@
 #define CREEP 1.02 /* a least time that is not seen again rises by so much each time */
 #define LEARN 0.25 /* of a sweep longer than expected */
 #define STAY 0.01  /* less gain leaves the block size as it is */
+#define EXPECTED 4 /* sweeps; a loop of one alone loses a tenth of what its pipeline costs */
 #define BLIND 8    /* blocks a rank, before anything is known */
 #define APART \
     2.0 /* sizes of messages that differ by less tell nothing of the cost of one iteration */
@@ -17,23 +18,29 @@ static double sane(double x)
     return isfinite(x) && x > 0 ? x : 0;
 }
 
+/* As F of grain.h. */
+static double filled(uint32_t p, const struct lbp_grain_cost *cost)
+{
+    return p > 2 && cost->filled >= 2 && cost->filled < p ? cost->filled : p;
+}
+
 double lbp_grain_total_ns(int64_t m, uint32_t p, int64_t blocks, const struct lbp_grain_cost *cost)
 {
-    double M = (double)blocks, P = p;
+    double M = (double)blocks, P = p, F = filled(p, cost);
     double block = sane(cost->t_seq_ns) / (P * M);
     double shift = sane(cost->t_fixed_ns) + sane(cost->t_incr_ns) * (double)m / M;
 
-    return (M + P - 1) * block + (M + P - 2) * shift;
+    return (M + F - 1) * block + (M + F - 2) * shift;
 }
 
 int64_t lbp_grain_optimal_blocks(int64_t m, uint32_t p, const struct lbp_grain_cost *cost)
 {
-    double P = p, fixed = sane(cost->t_fixed_ns), best;
+    double P = p, F = filled(p, cost), fixed = sane(cost->t_fixed_ns), best;
     int64_t low;
 
     if (p < 2 || m <= 1)
         return 1;
-    best = sane(cost->t_seq_ns) * (1 - 1 / P) + sane(cost->t_incr_ns) * (double)m * (P - 2);
+    best = sane(cost->t_seq_ns) * (F - 1) / P + sane(cost->t_incr_ns) * (double)m * (F - 2);
     if (best <= 0)
         return 1;
     best = fixed > 0 ? sqrt(best / fixed) : INFINITY;
@@ -67,6 +74,11 @@ void lbp_grain_fix(struct lbp_grain *g, int64_t block)
 void lbp_grain_ranks(struct lbp_grain *g, uint32_t p)
 {
     g->p = p < 1 ? 1 : p;
+}
+
+void lbp_grain_flow(struct lbp_grain *g, int64_t gone, int64_t known)
+{
+    g->sweeps = known > 0 ? known : gone > EXPECTED ? gone : EXPECTED;
 }
 
 void lbp_grain_sweep(struct lbp_grain *g, double busy_ns)
@@ -123,6 +135,7 @@ int lbp_grain_cost(const struct lbp_grain *g, struct lbp_grain_cost *ret)
         .t_seq_ns = g->iteration_ns * (double)g->m * g->p,
         .t_fixed_ns = fmax(0, g->small_ns - incr * g->small_of),
         .t_incr_ns = incr,
+        .filled = g->sweeps > 1 ? 2 + ((double)g->p - 2) / (double)g->sweeps : g->p,
     };
     return 0;
 }

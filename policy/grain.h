@@ -7,7 +7,11 @@
  *     M       = sqrt((t_seq (1 - 1/P) + t_incr m (P - 2)) / t_fixed),  1 <= M <= m
  *
  * P counts the ranks that hold iterations: one that holds none passes the pipeline by.
- * Source: Siegell & Steenkiste 1997, eq. 3 to 9; re-estimation while running and a P that changes are ours.
+ *
+ * That is where all wait for the last rank between two sweeps.  Where each waits for its neighbours alone, the next rank ends
+ * its sweep a block later, and only then does the next sweep begin: a sweep loses one block, and the pipeline is filled once
+ * for all of them.  So F = 2 + (P - 2) / sweeps takes the place of P in P - 1 and P - 2.
+ * Source: Siegell & Steenkiste 1997, eq. 3 to 9; F, re-estimation while running and a P that changes are ours.
  */
 #ifndef LBP_GRAIN_H
 #define LBP_GRAIN_H
@@ -18,6 +22,7 @@ struct lbp_grain_cost {
     double t_seq_ns;   /* the whole sweep on one rank: P m t_iteration, >= 0 */
     double t_fixed_ns; /* of a message, whatever it carries, >= 0 */
     double t_incr_ns;  /* more for each iteration that it carries, >= 0 */
+    double filled;     /* F, 2 to P; else: P, all wait for the last */
 };
 
 /*
@@ -46,6 +51,7 @@ struct lbp_grain {
     double large_ns, large_of; /* the same of many */
     int64_t block;             /* as last told; 0: not yet */
     int64_t fixed;             /* by a person; 0: chosen */
+    int64_t sweeps;            /* that the pipeline is filled for at once */
 };
 
 /* m[in] >= 1;  p[in] >= 1 */
@@ -56,6 +62,12 @@ void lbp_grain_fix(struct lbp_grain *g, int64_t block);
 
 /* So many ranks hold iterations from now on. */
 void lbp_grain_ranks(struct lbp_grain *g, uint32_t p);
+
+/*
+ * Each rank waits for its neighbours alone between sweeps; before this is called all wait for the last rank in each.
+ * gone[in] sweeps up to now: as many more are expected, and a few at least;  known[in] all sweeps, <= 0: nobody knows
+ */
+void lbp_grain_flow(struct lbp_grain *g, int64_t gone, int64_t known);
 
 /*
  * A sweep's slowest rank took busy_ns for its part of all m iterations.  Others' load inflates it now and then: a shorter

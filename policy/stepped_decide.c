@@ -367,8 +367,11 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
     s->quiet = reason == LBP_REASON_BELOW_THRESHOLD ? s->quiet + (s->quiet < QUIET) : 0;
     if (reason == LBP_REASON_PROPORTIONAL)
         adopt(s, back, now_ns);
-    if (s->config.pipelined > 0)
+    if (s->config.pipelined > 0) {
+        if (!published(s) && !s->config.params.sync)
+            lbp_grain_flow(&s->grain, s->step, s->config.steps);
         lbp_grain_choose(&s->grain);
+    }
     if (reason == LBP_REASON_PROPORTIONAL || s->grain.block != block)
         plan(s, now_ns, ret_action, ret_n);
     return 0;

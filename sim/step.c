@@ -131,7 +131,7 @@ static double best_step(const struct sim_steps *w, int64_t from)
 }
 
 /* As in libclient/agree.c: the ranks of a pipelined loop vote in every second step, and hear of what they voted one step later. */
-static bool is_flowing(const struct sim_steps *w)
+bool sim_step_is_flowing(const struct sim_steps *w)
 {
     return w->c->kind == LBP_DOACROSS && !w->sync;
 }
@@ -139,8 +139,9 @@ static bool is_flowing(const struct sim_steps *w)
 /* A step has ended: does a layout come into force? */
 static bool is_agreed(struct sim_steps *w)
 {
-    bool asked = !is_flowing(w) || w->step < FLOWING || w->step % FLOWING == 0;
-    bool heard = asked && w->plan_ns <= w->now_ns, agreed = is_flowing(w) ? w->voted : heard;
+    bool asked = !sim_step_is_flowing(w) || w->step < FLOWING || w->step % FLOWING == 0;
+    bool heard = asked && w->plan_ns <= w->now_ns,
+         agreed = sim_step_is_flowing(w) ? w->voted : heard;
 
     w->voted = heard && !agreed;
     return agreed;

@@ -51,6 +51,9 @@ void sim_step_fail(struct sim_steps *w, const char *why);
 /* The soonest report on its way; there must be one. */
 struct sim_mail sim_step_mail(struct sim_steps *w);
 
+/* A pipelined loop whose ranks wait for their neighbours alone. */
+bool sim_step_is_flowing(const struct sim_steps *w);
+
 /* All ranks compute; returns when the last has ended. */
 int64_t sim_step_barrier(struct sim_steps *w);
 int64_t sim_step_pipeline(struct sim_steps *w);

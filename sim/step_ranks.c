@@ -175,6 +175,18 @@ static void send(struct sim_steps *w, uint32_t r, int64_t end)
     rank->reported_ns = end;
 }
 
+/* When a rank has the rows after its own; in a pipeline that is not drained nobody else keeps it. */
+static int64_t has_rows(const struct sim_steps *w, uint32_t r, int64_t end)
+{
+    uint32_t next = r + 1;
+
+    if (!sim_step_is_flowing(w) || w->bound[r] == w->bound[r + 1])
+        return end;
+    while (next < w->c->nranks && w->bound[next] == w->bound[next + 1])
+        next++;
+    return next < w->c->nranks && w->ready[next] > w->ready[r] ? w->ready[next] : w->ready[r];
+}
+
 bool sim_step_report(struct sim_steps *w, int64_t end)
 {
     const struct sim_step_config *c = w->c;
@@ -182,10 +194,11 @@ bool sim_step_report(struct sim_steps *w, int64_t end)
 
     for (uint32_t r = 0; r < c->nranks; r++) {
         struct sim_stepper *rank = &w->rank[r];
+        int64_t has = has_rows(w, r, end);
 
         rank->r.steps++;
-        rank->r.wait_ns += end - w->ready[r];
-        w->start[r] = end + c->latency_ns + c->exchange_ns;
+        rank->r.wait_ns += has - w->ready[r];
+        w->start[r] = has + c->latency_ns + c->exchange_ns;
         if (!w->policy || end - rank->reported_ns < w->period_ns)
             continue;
         if (c->kind == LBP_DOACROSS && r > 0) {
@@ -255,7 +268,7 @@ void sim_step_apply(struct sim_steps *w)
     for (uint32_t r = 0; r < c->nranks; r++) {
         w->rank[r].r.move_wall_ns = n > 0 ? end - begin : 0; /* the ranks wait for each other */
         w->rank[r].r.move_cpu_ns = (int64_t)c->move_cpu_ns;
-        w->start[r] += end - begin;
+        w->start[r] = (w->start[r] > begin ? w->start[r] : begin) + end - begin;
     }
     if (n > 0) {
         w->result.reversals += reverses(w);

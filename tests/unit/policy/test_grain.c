@@ -53,6 +53,9 @@ START_TEST(test_optimal)
                                       .t_incr_ns = pow(10, rand_r(&seed) % 5)};
         double least;
 
+        if (round % 2)
+            cost.filled = 2 + (p - 2.0) / (1 + rand_r(&seed) % 20);
+
         best = lbp_grain_optimal_blocks(m, p, &cost);
         least = lbp_grain_total_ns(m, p, best, &cost);
         ck_assert(best >= 1 && best <= m);
