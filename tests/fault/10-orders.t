@@ -30,5 +30,15 @@ lb=auto,sync=yes
 under "synchronous steps: answers are lost" jacobi 100 "lose answer 30"
 under "synchronous steps: layouts are lost" jacobi 250 "lose layout 3"
 
+# --- planted: what the checks above are to see
+plan "lose answer 1000000"
+job --lb=auto,sync=yes -N4 -n4 -- "$loop" --iterations "$length" --ms 2 --passes 2 --row-bytes 20000
+ok "planted: nothing happens to a job: ends well" job_end
+not_ok "planted: nothing happens to a job: seen" happened
+plan "kill instruct 1"
+job --lb=auto,sync=yes -N4 -n4 -- "$loop" --iterations "$length" --ms 2 --passes 2 --row-bytes 20000
+ok "planted: no balancer is left to wait for: ends well" job_end
+not_ok "planted: no balancer is left to wait for: seen" kept
+
 ok "no host was drained by any of it" hosts_are_well
 done_testing

@@ -66,6 +66,31 @@ START_TEST(test_optimal)
 }
 END_TEST
 
+/* What six ranks choose, whose sweeps take 1 s and messages 1 ms. */
+static int64_t chosen(int64_t gone, int64_t known)
+{
+    struct lbp_grain g;
+
+    lbp_grain_init(&g, 1000, 6);
+    if (gone >= 0)
+        lbp_grain_flow(&g, gone, known);
+    lbp_grain_sweep(&g, 1e9);
+    lbp_grain_message(&g, 0, 1e6);
+    return lbp_grain_choose(&g);
+}
+
+/* The pipeline is filled once for all sweeps that are to be expected: sqrt(1e9 (F - 1) / 1e6) blocks. */
+START_TEST(test_flows)
+{
+    ck_assert_int_eq(chosen(-1, 0), 15);   /* F = 6: 71 blocks */
+    ck_assert_int_eq(chosen(0, 0), 23);    /* 3: 45 */
+    ck_assert_int_eq(chosen(16, 0), 29);   /* 2.25: 35 */
+    ck_assert_int_eq(chosen(1000, 0), 32); /* 2.004: 32 */
+    ck_assert_int_eq(chosen(0, 16), 29);
+    ck_assert_int_eq(chosen(1000, 1), 15); /* one is all there is */
+}
+END_TEST
+
 START_TEST(test_running)
 {
     struct lbp_grain g;
@@ -161,6 +186,7 @@ int main(void)
     tcase_add_test(t, test_formula);
     tcase_add_test(t, test_limits);
     tcase_add_test(t, test_optimal);
+    tcase_add_test(t, test_flows);
     tcase_add_test(t, test_running);
     tcase_add_test(t, test_nonsense);
     tcase_add_test(t, test_fixed);
