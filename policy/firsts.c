@@ -31,6 +31,7 @@ struct part {
     int64_t steps_now;
     double hardware;
     double slope; /* wall / work, as last measured; 0: never */
+    double step;  /* that step_ns is to look at */
 };
 
 struct lbp_firsts {
@@ -40,6 +41,7 @@ struct lbp_firsts {
     struct lbp_profile profile;
     struct lbp_caps caps;
     int64_t pipelined, block;
+    bool flows;
     int64_t begun_ns;         /* of the window; INT64_MIN: none yet */
     bool moved;               /* in the window a rank had other iterations than at first */
     uint64_t epoch;           /* whose move is counted in move_ns */
@@ -49,7 +51,7 @@ struct lbp_firsts {
 };
 
 int lbp_firsts_create(uint32_t nranks, const int64_t *bound, const double *hardware,
-                      int64_t pipelined, struct lbp_firsts **ret)
+                      int64_t pipelined, bool flows, struct lbp_firsts **ret)
 {
     struct lbp_firsts *f = calloc(1, sizeof(*f));
     size_t size = ((size_t)nranks + 1) * sizeof(*f->bound);
@@ -58,6 +60,7 @@ int lbp_firsts_create(uint32_t nranks, const int64_t *bound, const double *hardw
         return -ENOMEM;
     f->nranks = nranks;
     f->pipelined = pipelined;
+    f->flows = flows;
     f->begun_ns = INT64_MIN;
     f->bound = malloc(size);
     f->rank = calloc(nranks, sizeof(*f->rank));
@@ -85,15 +88,41 @@ void lbp_firsts_destroy(struct lbp_firsts *f)
     free(f);
 }
 
-/* What a step takes when its ranks compute so long: sum and most are of all ranks. */
-static double step_ns(const struct lbp_firsts *f, double sum, double most)
+/*
+ * A rank begins its next step when the one after it has ended its last block, and goes on when the one before it has ended its
+ * first: the longer of the two comes to its own time.
+ */
+static double flowing_ns(const struct lbp_firsts *f, double blocks)
 {
-    double blocks;
+    double before = 0, own = 0, most = 0;
 
+    for (uint32_t i = 0; i < f->nranks; i++) {
+        double next = f->rank[i].step;
+
+        if (next <= 0)
+            continue;
+        most = fmax(most, own + fmax(before, next) / blocks);
+        before = own;
+        own = next;
+    }
+    return fmax(most, own + before / blocks);
+}
+
+/* What a step takes when its ranks compute as long as their parts say. */
+static double step_ns(const struct lbp_firsts *f)
+{
+    double sum = 0, most = 0, blocks;
+
+    for (uint32_t i = 0; i < f->nranks; i++) {
+        sum += f->rank[i].step;
+        most = fmax(most, f->rank[i].step);
+    }
     if (f->pipelined <= 0 || f->block <= 0)
         return most;
-    /* the first block goes through all ranks; the others follow as the slowest lets them */
     blocks = ceil((double)f->pipelined / (double)f->block);
+    if (f->flows)
+        return flowing_ns(f, blocks);
+    /* the first block goes through all ranks; the others follow as the slowest lets them */
     return sum / blocks + most * (1 - 1 / blocks);
 }
 
@@ -114,20 +143,17 @@ static double common_slope(const struct lbp_firsts *f)
 /* All ranks have told of steps: what these took. */
 static void add_steps(struct lbp_firsts *f)
 {
-    double sum = 0, most = 0;
     int64_t steps = 0;
 
     for (uint32_t i = 0; i < f->nranks; i++) {
         struct part *p = &f->rank[i];
-        double now = p->wall_now / (double)p->steps_now;
 
-        sum += now;
-        most = fmax(most, now);
+        p->step = p->wall_now / (double)p->steps_now;
         steps = p->steps_now > steps ? p->steps_now : steps;
         p->wall_now = 0;
         p->steps_now = 0;
     }
-    f->took_ns += (double)steps * step_ns(f, sum, most);
+    f->took_ns += (double)steps * step_ns(f);
 }
 
 /* What the rank's first block would take now, at its speed; and no less than its quota lets through. */
@@ -158,15 +184,15 @@ static void settle(struct lbp_firsts *f)
     others = common_slope(f);
     for (uint32_t i = 0; i < f->nranks; i++) {
         struct part *p = &f->rank[i];
-        double first = first_ns(f, i, others);
 
-        sum += first;
-        most = fmax(most, first);
+        p->step = first_ns(f, i, others);
+        sum += p->step;
+        most = fmax(most, p->step);
         p->wall = p->work = 0;
         p->steps = 0;
     }
     if (f->moved) /* else the difference would be the noise's */
-        f->saved_ns += (double)steps * step_ns(f, sum, most) - f->took_ns;
+        f->saved_ns += (double)steps * step_ns(f) - f->took_ns;
     f->moved = false;
     f->took_ns = 0;
     f->mean_ns += (double)steps * sum / f->nranks;

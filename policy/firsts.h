@@ -6,6 +6,7 @@
 #ifndef LBP_FIRSTS_H
 #define LBP_FIRSTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "policy/stepped.h"
@@ -16,10 +17,11 @@ struct lbp_firsts; /* opaque */
  * bound[in]     [nranks + 1] the first bounds, ascending from 0 to n; copied
  * hardware[in]  [nranks] speed of a CPU second, relative, > 0; NULL: all 1.  Copied
  * pipelined     DOACROSS: elements of a row, which the blocks divide; else 0
+ * flows         DOACROSS: ranks wait for their neighbours alone between steps; else all for the last
  * Returns 0 or -ENOMEM.  *ret owned by the caller.
  */
 int lbp_firsts_create(uint32_t nranks, const int64_t *bound, const double *hardware,
-                      int64_t pipelined, struct lbp_firsts **ret)
+                      int64_t pipelined, bool flows, struct lbp_firsts **ret)
     __attribute__((warn_unused_result));
 void lbp_firsts_destroy(struct lbp_firsts *f); /* NULL is fine */
 

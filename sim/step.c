@@ -214,7 +214,8 @@ static int begin(struct sim_steps *w, bool bare)
     if (ret == 0 && !bare)
         ret = lbp_stepped_create(&config, w->bound, 0, &w->policy, NULL);
     if (ret == 0 && !bare)
-        ret = lbp_firsts_create(c->nranks, w->bound, config.hardware, c->pipelined, &w->firsts);
+        ret = lbp_firsts_create(c->nranks, w->bound, config.hardware, c->pipelined, !w->sync,
+                                &w->firsts);
     free(weight);
     return ret;
 }

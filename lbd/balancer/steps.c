@@ -45,7 +45,8 @@ int lbd_steps_begin(const struct lbd_loops_config *config, const struct lbw_open
             "stepped loop \"%s\": the ranks' blocks do not join, or their rows differ",
             open[0].name);
     else if (config->nranks <= LBW_LAYOUT_RANKS_MAX) {
-        rc = lbp_firsts_create(config->nranks, bound, config->hardware, c.pipelined, ret_firsts);
+        rc = lbp_firsts_create(config->nranks, bound, config->hardware, c.pipelined, !c.params.sync,
+                               ret_firsts);
         if (rc < 0)
             rc = lbx_error_set(err, rc, "no memory for loop \"%s\"", open[0].name);
         else

@@ -133,7 +133,7 @@ struct sum {
 static bool good(const struct sum *s, enum load load)
 {
     return s->mean > 0.92 && s->mean < (load == FLIPS ? 1.05 : 1.01) && s->off < 0.1 &&
-           s->most < (load == FLIPS ? 1.25 : 1.1);
+           s->most < (load == FLIPS ? 1.3 : 1.1);
 }
 
 static double one(int kind, enum load load, const char *policy, unsigned seed, double *ret_took)
