@@ -21,6 +21,10 @@
 /* Steps of a pipelined loop between two votes, at least.  Its ranks are a part of a step behind each other, so that who took a
  * vote where it was entered would wait for the last one, and the pipeline run empty: it is taken a step later. */
 #define FLOWING 2
+/* Who votes waits for the last rank, and what steps take under quotas does not even out over several: not more often than this, but
+ * after so many steps in any case. */
+#define APART_NS 100e6
+#define APART_STEPS 4
 #define INTERVAL_MAX (INT64_C(1) << 20)
 
 /* The time between blocks counts as the rank's own, see flow.c; what of it is the messages' is taken off again: that only, since
@@ -168,6 +172,8 @@ int64_t lbc_step_interval(const struct lb_loop *l)
     int again = lbc_ctx_is_sync(l->ctx) ? 1 : ASK_AGAIN; /* there it is their report, too */
     double k = s->step_ns > 0 ? (double)l->period_ns / again / s->step_ns : 1;
 
+    if (!lbc_ctx_is_sync(l->ctx) && s->step_ns > 0)
+        k = fmax(k, fmin(ceil(APART_NS / s->step_ns), APART_STEPS));
     if (l->elements > 0 && !lbc_ctx_is_sync(l->ctx) && k < FLOWING)
         k = FLOWING;
     return (int64_t)(k < 1 ? 1 : k > most ? most : k);

@@ -14,6 +14,8 @@
 
 #define PATIENCE_NS INT64_C(1000000000) /* as in libclient/init.c */
 #define FLOWING 2                       /* steps between two votes of a pipelined loop */
+#define APART_NS 100e6                  /* and of any loop, for this time, */
+#define APART_STEPS 4                   /* but no more of them */
 #define SETTLED 1.05
 #define QUOTA_NS 20e6
 
@@ -136,13 +138,25 @@ bool sim_step_is_flowing(const struct sim_steps *w)
     return w->c->kind == LBP_DOACROSS && !w->sync;
 }
 
-/* A step has ended: does a layout come into force? */
-static bool is_agreed(struct sim_steps *w)
+/* As in libclient/agree.c: so many steps from one vote to the next. */
+static int64_t interval(const struct sim_steps *w, int64_t step_ns)
 {
-    bool asked = !sim_step_is_flowing(w) || w->step < FLOWING || w->step % FLOWING == 0;
-    bool heard = asked && w->plan_ns <= w->now_ns,
-         agreed = sim_step_is_flowing(w) ? w->voted : heard;
+    int64_t least = sim_step_is_flowing(w) ? FLOWING : 1;
+    double apart = fmin(ceil(APART_NS / fmax((double)step_ns, 1)), APART_STEPS);
 
+    if (w->sync)
+        return 1;
+    return apart > (double)least ? (int64_t)apart : least;
+}
+
+/* A step has ended, which took so long: does a layout come into force? */
+static bool is_agreed(struct sim_steps *w, int64_t step_ns)
+{
+    bool asked = w->step < FLOWING || w->step >= w->ask_step, flows = sim_step_is_flowing(w);
+    bool heard = asked && w->plan_ns <= w->now_ns, agreed = flows ? w->voted : heard;
+
+    if (asked)
+        w->ask_step = w->step + interval(w, step_ns);
     w->voted = heard && !agreed;
     return agreed;
 }
@@ -172,7 +186,7 @@ static void loop(struct sim_steps *w)
             await_answer(w, end);
         else
             balancer(w);
-        if (is_agreed(w) && w->step + 1 < c->steps)
+        if (is_agreed(w, end - from) && w->step + 1 < c->steps)
             sim_step_apply(w);
     }
     w->result.ended = !w->result.why;

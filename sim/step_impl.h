@@ -40,6 +40,7 @@ struct sim_steps {
     int64_t block, planned_block, step;
     int64_t answer_ns; /* when the ranks that wait for an answer go on */
     bool sync;         /* key sync */
+    int64_t ask_step;  /* of the next vote */
     bool voted;        /* a pipelined loop: all had the layout in the last vote */
     unsigned seed;
     struct sim_step_result result;
