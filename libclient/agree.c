@@ -21,8 +21,8 @@
 /* Steps of a pipelined loop between two votes, at least.  Its ranks are a part of a step behind each other, so that who took a
  * vote where it was entered would wait for the last one, and the pipeline run empty: it is taken a step later. */
 #define FLOWING 2
-/* Who votes waits for the last rank, and what steps take under quotas does not even out over several: not more often than this, but
- * after so many steps in any case. */
+/* Who votes waits for the last rank, so that what single steps take does not even out; under quotas that is much: there not more
+ * often than this, but after so many steps in any case. */
 #define APART_NS 100e6
 #define APART_STEPS 4
 #define INTERVAL_MAX (INT64_C(1) << 20)
@@ -172,7 +172,7 @@ int64_t lbc_step_interval(const struct lb_loop *l)
     int again = lbc_ctx_is_sync(l->ctx) ? 1 : ASK_AGAIN; /* there it is their report, too */
     double k = s->step_ns > 0 ? (double)l->period_ns / again / s->step_ns : 1;
 
-    if (!lbc_ctx_is_sync(l->ctx) && s->step_ns > 0)
+    if (!lbc_ctx_is_sync(l->ctx) && s->step_ns > 0 && lbc_quota_cpus(&s->quota) > 0)
         k = fmax(k, fmin(ceil(APART_NS / s->step_ns), APART_STEPS));
     if (l->elements > 0 && !lbc_ctx_is_sync(l->ctx) && k < FLOWING)
         k = FLOWING;

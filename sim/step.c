@@ -144,8 +144,8 @@ static int64_t interval(const struct sim_steps *w, int64_t step_ns)
     int64_t least = sim_step_is_flowing(w) ? FLOWING : 1;
     double apart = fmin(ceil(APART_NS / fmax((double)step_ns, 1)), APART_STEPS);
 
-    if (w->sync)
-        return 1;
+    if (w->sync || w->rank[0].quota_cpus <= 0)
+        return least;
     return apart > (double)least ? (int64_t)apart : least;
 }
 
