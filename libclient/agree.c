@@ -172,7 +172,8 @@ int64_t lbc_step_interval(const struct lb_loop *l)
     int again = lbc_ctx_is_sync(l->ctx) ? 1 : ASK_AGAIN; /* there it is their report, too */
     double k = s->step_ns > 0 ? (double)l->period_ns / again / s->step_ns : 1;
 
-    if (!lbc_ctx_is_sync(l->ctx) && s->step_ns > 0 && lbc_quota_cpus(&s->quota) > 0)
+    if (l->elements == 0 && !lbc_ctx_is_sync(l->ctx) && s->step_ns > 0 &&
+        lbc_quota_cpus(&s->quota) > 0)
         k = fmax(k, fmin(ceil(APART_NS / s->step_ns), APART_STEPS));
     if (l->elements > 0 && !lbc_ctx_is_sync(l->ctx) && k < FLOWING)
         k = FLOWING;

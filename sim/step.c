@@ -14,7 +14,7 @@
 
 #define PATIENCE_NS INT64_C(1000000000) /* as in libclient/init.c */
 #define FLOWING 2                       /* steps between two votes of a pipelined loop */
-#define APART_NS 100e6                  /* and of any loop, for this time, */
+#define APART_NS 100e6                  /* and under quotas of a stepped one, for this time, */
 #define APART_STEPS 4                   /* but no more of them */
 #define SETTLED 1.05
 #define QUOTA_NS 20e6
@@ -144,7 +144,7 @@ static int64_t interval(const struct sim_steps *w, int64_t step_ns)
     int64_t least = sim_step_is_flowing(w) ? FLOWING : 1;
     double apart = fmin(ceil(APART_NS / fmax((double)step_ns, 1)), APART_STEPS);
 
-    if (w->sync || w->rank[0].quota_cpus <= 0)
+    if (w->sync || sim_step_is_flowing(w) || w->rank[0].quota_cpus <= 0)
         return least;
     return apart > (double)least ? (int64_t)apart : least;
 }
@@ -152,11 +152,12 @@ static int64_t interval(const struct sim_steps *w, int64_t step_ns)
 /* A step has ended, which took so long: does a layout come into force? */
 static bool is_agreed(struct sim_steps *w, int64_t step_ns)
 {
-    bool asked = w->step < FLOWING || w->step >= w->ask_step, flows = sim_step_is_flowing(w);
+    bool asked = w->step >= w->ask_step, flows = sim_step_is_flowing(w);
     bool heard = asked && w->plan_ns <= w->now_ns, agreed = flows ? w->voted : heard;
 
     if (asked)
-        w->ask_step = w->step + interval(w, step_ns);
+        w->ask_step =
+            w->step + (w->step < FLOWING ? 1 : interval(w, step_ns)); /* the first follow at once */
     w->voted = heard && !agreed;
     return agreed;
 }

@@ -68,6 +68,9 @@ done
 # The block size by hand: bad ones cost time, and only a pipelined loop has one.
 fine=$(seconds --kind=doacross --grain=25) coarse=$(seconds --kind=doacross --grain=1000)
 awk -v f="$fine" -v c="$coarse" 'BEGIN { exit !(f > 0 && c > 1.7 * f) }' || bad "grain: $fine $coarse"
+drained() { sim --kind=doacross --policy=static,sync=yes --csv "$@" | tail -n 1 | cut -d, -f5; } # all wait for the last in each step
+fine=$(drained --grain=25) coarse=$(drained --grain=1000)
+awk -v f="$fine" -v c="$coarse" 'BEGIN { exit !(f > 0 && c > 2 * f) }' || bad "grain, drained: $fine $coarse"
 sim --grain=10 2>/dev/null && bad "a grain for a loop without blocks"
 
 # Two ranks, one at half speed, 100 iterations of 10 ms: even shares, 1 s without balancing.
