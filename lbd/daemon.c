@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <uv.h>
@@ -58,11 +59,24 @@ static void expose(void *data, struct lbd_metrics *metrics)
     lbd_expose(metrics, &v);
 }
 
+/* Its balancer is gone: killed, when that was not its last word. */
+static void on_speaker_over(void *data, const struct lbd_speaker *k)
+{
+    struct lbd *d = data;
+    char *last = lbd_decisions_end(d->decisions, k->uid, k->jobid, k->stepid);
+
+    lbd_jobs_end(d->jobs, k->jobid, k->stepid);
+    if (last && d->uplink)
+        lbd_uplink_decisions(d->uplink, k->jobid, k->stepid, k->uid, last);
+    free(last);
+}
+
 static void on_tidy(uv_timer_t *timer)
 {
     struct lbd *d = timer->data;
     struct lbd_metrics *m = lbd_serve_metrics(d->serve);
 
+    lbd_speakers_look(&d->speakers, on_speaker_over, d);
     lbd_jobs_expire(d->jobs, m ? lbd_metrics_pages(m) : 0, lbx_clock_mono_ns());
 }
 
@@ -255,6 +269,7 @@ int lbd_daemon_run(const struct lbd_options *options, struct lbx_error *err)
     lbd_jobs_destroy(d.jobs);
     lbd_serve_destroy(d.serve);
     lbd_decisions_destroy(d.decisions);
+    lbd_speakers_fini(&d.speakers);
     lbd_ranking_fini(&d.ranking);
     lbx_policyconf_fini(&d.conf);
     uv_loop_close(&d.loop);

@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "lbd/daemon_impl.h"
+#include "lbd/stepfiles.h"
 #include "lbd/node/steps.h"
 #include "lbd/retention.h"
 #include "lbd/rules.h"
@@ -44,34 +45,50 @@ static char *command(void *data, uint64_t request, const char *text, struct lbx_
     return lbd_command(&v, request, text, err);
 }
 
+/* The step that a peer speaks for; false: none. */
+static bool step_of(struct lbd *d, const struct lbd_peer *peer, struct lbd_stepfile *ret)
+{
+    const struct lbd_step *step = d->node ? lbd_node_step_of(d->node, peer->pid) : NULL;
+    const struct lbd_speaker *known;
+
+    if (step) {
+        *ret = (struct lbd_stepfile){step->jobid, step->stepid};
+        lbd_speakers_know(&d->speakers, step->jobid, step->stepid, peer->uid, peer->pid);
+        return true;
+    }
+    known = lbd_speakers_find(&d->speakers, peer->uid, peer->pid);
+    if (known)
+        *ret = (struct lbd_stepfile){known->jobid, known->stepid};
+    return known != NULL;
+}
+
 static int job(void *data, const struct lbd_peer *peer, const char *json, struct lbx_error *err)
 {
     struct lbd *d = data;
-    const struct lbd_step *step = d->node ? lbd_node_step_of(d->node, peer->pid) : NULL;
+    struct lbd_stepfile s;
 
-    if (!step)
+    if (!step_of(d, peer, &s)) {
         lbd_jobs_refused(d->jobs, LBD_JOBS_STRANGER);
-    if (!step)
         return lbx_error_set(err, -EPERM, "job figures: process %d belongs to no step of this host",
                              (int)peer->pid);
-    return lbd_jobs_take(d->jobs, peer->uid, step->jobid, step->stepid, json, lbx_clock_mono_ns(),
-                         err);
+    }
+    return lbd_jobs_take(d->jobs, peer->uid, s.jobid, s.stepid, json, lbx_clock_mono_ns(), err);
 }
 
 static int decisions(void *data, const struct lbd_peer *peer, const char *json,
                      struct lbx_error *err)
 {
     struct lbd *d = data;
-    const struct lbd_step *step = d->node ? lbd_node_step_of(d->node, peer->pid) : NULL;
+    struct lbd_stepfile s;
     int rc;
 
-    if (!step)
+    if (!step_of(d, peer, &s))
         return lbx_error_set(err, -EPERM, "decisions: process %d belongs to no step of this host",
                              (int)peer->pid);
-    rc = lbd_decisions_take(d->decisions, peer->uid, step->jobid, step->stepid, json,
-                            lbx_clock_mono_ns(), err);
+    rc = lbd_decisions_take(d->decisions, peer->uid, s.jobid, s.stepid, json, lbx_clock_mono_ns(),
+                            err);
     if (d->uplink && rc != -EINVAL && rc != -EBUSY)
-        lbd_uplink_decisions(d->uplink, step->jobid, step->stepid, peer->uid, json);
+        lbd_uplink_decisions(d->uplink, s.jobid, s.stepid, peer->uid, json);
     return rc;
 }
 

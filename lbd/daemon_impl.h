@@ -9,6 +9,7 @@
 #include "lbd/jobs.h"
 #include "lbd/reload.h"
 #include "lbd/serve.h"
+#include "lbd/speakers.h"
 
 struct lbd {
     const struct lbd_options *options;
@@ -32,6 +33,7 @@ struct lbd {
     struct lbd_jobs *jobs;
     struct lbd_foreseen foreseen;
     struct lbd_decisions *decisions;
+    struct lbd_speakers speakers;
     struct lbd_hands hands;
     struct lbd_reload reload;
     bool stopping;

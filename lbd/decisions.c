@@ -107,6 +107,23 @@ int lbd_decisions_take(struct lbd_decisions *d, uid_t uid, uint32_t jobid, uint3
     return rc < 0 ? lbx_error_set(err, rc, "decisions: not kept: %s", strerror(-rc)) : 0;
 }
 
+char *lbd_decisions_end(struct lbd_decisions *d, uid_t uid, uint32_t jobid, uint32_t stepid)
+{
+    struct lbd_stepfile s = {jobid, stepid};
+    json_t *head = lbd_stepfiles_head(&d->files, s);
+    char *ret = NULL;
+
+    if (head && !json_is_true(json_object_get(head, "final")) &&
+        json_integer_value(json_object_get(head, "uid")) == (json_int_t)uid) {
+        json_object_set_new(head, "final", json_true());
+        (void)!lbd_stepfiles_prepare(&d->files, s, head); /* else it is left as one that runs */
+        json_object_set_new(head, "decisions", json_array());
+        ret = json_dumps(head, JSON_COMPACT);
+    }
+    json_decref(head);
+    return ret;
+}
+
 static char *make_answer(const struct lbd_decisions *d, struct lbd_stepfile s, json_t *head,
                          uint64_t from)
 {

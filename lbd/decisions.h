@@ -34,6 +34,13 @@ int lbd_decisions_take(struct lbd_decisions *d, uid_t uid, uint32_t jobid, uint3
     __attribute__((warn_unused_result));
 
 /*
+ * A step's balancer is gone: what is kept of it is all, whether or not that was said.
+ * Returns a message for lbd_decisions_take at another lbd, to be freed; NULL when nothing is kept or it was said.
+ */
+char *lbd_decisions_end(struct lbd_decisions *d, uid_t uid, uint32_t jobid, uint32_t stepid)
+    __attribute__((warn_unused_result));
+
+/*
  * Answer "JOBID[.STEP] [FROM]": decisions from number FROM (0) on.
  *   {"jobid":..,"stepid":..,"begun_s":..,"policy":"..","ranks":..,"hosts":[..],"final":..,"steps":[..],
  *    "decisions":[..],"next":..}       next: null, or the number from which to ask on; steps: all that are kept of the job

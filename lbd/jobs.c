@@ -147,7 +147,7 @@ static size_t count_of(const struct lbd_jobs *j, uid_t uid)
 static void drop(struct job *job)
 {
     job->dropped = true;
-    tell(job, true); /* when its balancer was killed: as far as was heard */
+    tell(job, true); /* as far as was heard */
     lbd_job_hide(job);
 }
 
@@ -242,6 +242,14 @@ int lbd_jobs_take(struct lbd_jobs *j, uid_t uid, uint32_t jobid, uint32_t stepid
     rc = take(j, uid, jobid, stepid, o, now_ns, err);
     json_decref(o);
     return rc;
+}
+
+void lbd_jobs_end(struct lbd_jobs *j, uint32_t jobid, uint32_t stepid)
+{
+    struct job *job = find(j, jobid, stepid);
+
+    if (job && !job->final)
+        drop(job);
 }
 
 static bool is_over(const struct job *job, uint64_t scrapes, int64_t now_ns)

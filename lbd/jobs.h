@@ -61,6 +61,9 @@ void lbd_jobs_destroy(struct lbd_jobs *j); /* after the loop has run out; NULL i
 int lbd_jobs_take(struct lbd_jobs *j, uid_t uid, uint32_t jobid, uint32_t stepid, const char *json,
                   int64_t now_ns, struct lbx_error *err) __attribute__((warn_unused_result));
 
+/* The step's balancer is gone: what was heard is all, unless it had said so itself. */
+void lbd_jobs_end(struct lbd_jobs *j, uint32_t jobid, uint32_t stepid);
+
 /* Forget what has ended or fallen silent.  scrapes[in]: pages given out so far. */
 void lbd_jobs_expire(struct lbd_jobs *j, uint64_t scrapes, int64_t now_ns);
 

@@ -22,6 +22,7 @@ liblbd_la_SOURCES = \
 	lbd/retention.c lbd/retention.h \
 	lbd/ranking.c lbd/ranking.h \
 	lbd/rules.c lbd/rules.h \
+	lbd/speakers.c lbd/speakers.h \
 	lbd/spread.c lbd/spread.h \
 	lbd/steer.c lbd/steer.h \
 	lbd/serve.c lbd/serve.h \

@@ -248,7 +248,7 @@ json_t *lbd_stepfiles_list(const struct lbd_stepfiles *files, uint32_t jobid, ui
     return list;
 }
 
-/* Append the file's decisions to the page, until it is full. */
+/* Append the file's lines to the page, until it is full; those whose answer the teller missed are there twice. */
 static void read_page(const char *path, struct lbd_stepfiles_page *p)
 {
     char *text = read_all(path), *line = text ? strchr(text, '\n') : NULL;
@@ -259,7 +259,7 @@ static void read_page(const char *path, struct lbd_stepfiles_page *p)
         size_t n;
 
         line = end; /* a line that has no end was cut off */
-        if (!end || *json != ' ' || seq < p->from)
+        if (!end || *json != ' ' || seq < p->from || seq < p->least)
             continue;
         n = (size_t)(end - ++json);
         if (p->used + n + 2 > p->size) {
@@ -270,6 +270,7 @@ static void read_page(const char *path, struct lbd_stepfiles_page *p)
             p->text[p->used++] = ',';
         memcpy(p->text + p->used, json, n);
         p->used += n;
+        p->least = seq + 1;
     }
     free(text);
 }

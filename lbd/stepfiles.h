@@ -58,8 +58,9 @@ json_t *lbd_stepfiles_list(const struct lbd_stepfiles *files, uint32_t jobid, ui
 struct lbd_stepfiles_page {
     char *text; /* objects, separated by commas; the caller's memory */
     size_t size, used;
-    uint64_t from; /* number of the first to be read */
-    uint64_t next; /* that of the first that found no room; 0: there is no more */
+    uint64_t from;  /* number of the first to be read */
+    uint64_t least; /* what may follow: 0 at first */
+    uint64_t next;  /* that of the first that found no room; 0: there is no more */
 };
 
 /* Fill the page from number `from` on, as far as there is room. */

@@ -133,6 +133,7 @@ static void close_all(struct balancer *b)
     lbd_figures_finish(b->figures);
     lbd_tell_finish(b->tell);
     lbd_job_stop(b->job, NULL);
+    lbd_trace_flush(b->trace); /* who waits for lbd may be killed meanwhile */
     lbd_handover_close(b->handover);
     uv_close((uv_handle_t *)&b->term, NULL);
     uv_close((uv_handle_t *)&b->intr, NULL);

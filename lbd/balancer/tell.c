@@ -142,8 +142,8 @@ void lbd_tell_finish(struct lbd_tell *t)
     if (!t || t->finishing)
         return;
     t->finishing = true;
-    if (t->failures < FAILURES_MAX)
-        tell(t); /* while others are on their way the last ones follow them */
+    t->failures = 0;
+    tell(t); /* while others are on their way the last ones follow them */
     uv_close((uv_handle_t *)&t->timer, NULL);
 }
 

@@ -59,6 +59,14 @@ void lbd_trace_close(struct lbd_trace *t)
     free(t);
 }
 
+void lbd_trace_flush(struct lbd_trace *t)
+{
+    if (t && t->file && fflush(t->file) != 0) {
+        fclose(t->file);
+        t->file = NULL;
+    }
+}
+
 /* Write one line; takes the object over, which is NULL when there was no memory for it. */
 static void put(struct lbd_trace *t, int64_t now_ns, json_t *line)
 {

@@ -34,6 +34,7 @@ int lbd_trace_open(const char *path, int64_t now_ns, struct lbd_trace **ret, str
 
 /* All of these take NULL and do nothing then.  A full disk ends the trace, not the balancing. */
 void lbd_trace_close(struct lbd_trace *t);
+void lbd_trace_flush(struct lbd_trace *t);
 void lbd_trace_start(struct lbd_trace *t, int64_t now_ns, uint32_t nranks, const char *policy,
                      const double *weight);
 void lbd_trace_message(struct lbd_trace *t, int64_t now_ns, uint32_t rank,

@@ -44,15 +44,15 @@ metric() { # PORT SERIES
 }
 metric_above() { awk -v v="$(metric "$1" "$2")" -v m="$3" 'BEGIN { exit !(v != "" && v + 0 > m + 0) }'; }
 # Send HEX to a socket (a path, or a port of loopback), say what comes back in hex, until it is closed or enough has come.
-talk() { # SOCKET|PORT HEX [MOST]
+talk() { # SOCKET|PORT HEX [MOST [SECONDS that the process lives on]]
   perl -MIO::Socket::UNIX -MIO::Socket::INET -e '
-    my ($to, $hex, $most) = @ARGV;
-    local $SIG{ALRM} = sub { print "timeout"; exit 3 }; alarm 20; $SIG{PIPE} = "IGNORE";
+    my ($to, $hex, $most, $stay) = @ARGV;
+    local $SIG{ALRM} = sub { print "timeout"; exit 3 }; alarm 20 + $stay; $SIG{PIPE} = "IGNORE";
     my $s = $to =~ m{/} ? IO::Socket::UNIX->new(Peer => $to) : IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $to);
     $s or do { print "no connection"; exit 2 };
     syswrite $s, pack("H*", $hex); my $got = "";
     while (length $got < $most) { my $n = sysread $s, my $part, 65536; last unless $n; $got .= $part }
-    print unpack("H*", $got), length $got < $most ? " closed" : ""' "$1" "$2" "${3:-1000000}"
+    print unpack("H*", $got), length $got < $most ? " closed" : ""; $| = 1; print ""; sleep $stay if $stay' "$1" "$2" "${3:-1000000}" "${4:-0}"
 }
 
 # --- together
@@ -107,10 +107,16 @@ ok "the controller still answers" lbctl --socket="$head" rank
 # --- who may what
 if [ "$(id -u)" = 0 ]; then
   as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
-  is "$(talk "$node" 0000000796010301070002 7)" 00000003920121 "root tells of tasks"
+  talk "$node" 0000000796010301070002 7 600 >"$tap_tmp/told" & # as slurmstepd: tasks of one that is gone are forgotten
+  teller=$!
+  ok "root tells of tasks" within 20 grep -qx 00000003920121 "$tap_tmp/told"
   ok "they are counted" get_is 2 "$node" status node tasks
   is "$(talk "$node" 0000000796010300070002 7)" 00000003920121 "root tells of their end"
   ok "and counted no more" get_is 0 "$node" status node tasks
+  is "$(talk "$node" 0000000796010301080003 7)" 00000003920121 "tasks whose teller is gone"
+  ok "are forgotten" within 20 get_is 0 "$node" status node tasks
+  kill $teller
+  wait $teller 2>/dev/null || true
   cp "$LB_BUILD/bin/.libs/lbctl" "$tap_tmp/lbctl" 2>/dev/null || cp "$LB_BUILD/bin/lbctl" "$tap_tmp/lbctl"
   like "$(as_nobody "$tap_tmp/lbctl" --socket="$node" status 2>&1)" 'permission denied' "a user may give no commands"
 else

@@ -87,6 +87,44 @@ s = socket.socket(socket.AF_UNIX); s.settimeout(5); s.connect('/run/slurm-lb/lbd
 s.sendall(open('$shared/forged','rb').read()); print(s.recv(4000))" 2>&1)
 like "$got" 'belongs to no step' "decisions from outside a step are refused"
 
+# Its lbd hears nothing for a while: the balancer does not wait for it at the end of the job, and has said all when it is gone.
+step() { # TEXT ITERATIONS: a step under way, whose user has been told of a move
+  cluster head rm -f "$shared/trace"
+  cluster user timeout 120 srun --mpi=pmix --lb="auto,trace=$shared/trace" -N2 -n2 "$LB_BUILD/bench/cpuloop" --iterations "$2" --hold="$shared/hold" \
+    </dev/null >"$tap_tmp/job" 2>&1 &
+  job=$!
+  ok "$1: a step runs" wait_for 30 running
+  running || true
+  ok "$1: its user is told of moves" wait_for 60 told
+}
+ends() { # TEXT: it goes on to its end
+  touch "$shared/hold"
+  st=0
+  wait $job || st=$?
+  is $st 0 "$1: it ends"
+  like "$(cat "$tap_tmp/job")" 'missing=0 duplicated=0' "$1: well"
+}
+step "lbd stands still" 1000
+lbd=$(cluster lbd n1 status | cut -d' ' -f3)
+kill -STOP "$lbd"
+ends "lbd stands still"
+kill -CONT "$lbd"
+ok "lbd stands still: it is said to have ended" wait_for 30 ended
+cluster user "$lbctl" --json explain "$id" >"$tap_tmp/json"
+is "$(jq -r '[.decisions[].seq] | . == [range(length)]' "$tap_tmp/json")" true "lbd stands still: every decision once, in order"
+is "$(grep -c '"event":"decision"' "$shared/trace")" "$(jq -r '.decisions | length' "$tap_tmp/json")" "lbd stands still: as in the trace"
+
+# A balancer that is killed says nothing: what was heard is all, and the step's ranks go on without it.
+rm -f "$shared/hold"
+step "the balancer is killed" 1000
+known() { cluster head "$lbctl" --json job "$id" | jq -e '.jobs[0].hosts | length == 2' >/dev/null; }
+ok "the balancer is killed: the job is known" wait_for 30 known
+cluster on n1 pkill -KILL -x lb-balancer
+ok "the balancer is killed: it is said to have ended" wait_for 30 ended
+over() { cluster head "$lbctl" --json job "$id" | jq -e '.jobs[0].ended > 1e9' >/dev/null; }
+ok "the balancer is killed: in the database, too" wait_for 30 over
+ends "the balancer is killed"
+
 cluster lbd head kill
 cluster lbd head start
 again() { cluster user "$lbctl" explain "$id" >"$tap_tmp/explain" 2>&1 && grep -q ', ended\.' "$tap_tmp/explain"; }

@@ -112,6 +112,10 @@ check_PROGRAMS += tests/unit/lbd/test_vacant
 tests_unit_lbd_test_vacant_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_vacant_LDADD = liblbd.la $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/lbd/test_speakers
+tests_unit_lbd_test_speakers_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_lbd_test_speakers_LDADD = liblbd.la $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/lbd/test_stale
 tests_unit_lbd_test_stale_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS) $(UV_CFLAGS)
 tests_unit_lbd_test_stale_LDADD = liblbd.la $(JANSSON_LIBS) $(UV_LIBS) $(CHECK_LIBS)

@@ -109,6 +109,54 @@ START_TEST(they_come_back_to_their_user_and_to_who_may_see_all)
 }
 END_TEST
 
+START_TEST(what_is_told_twice_is_listed_once)
+{
+    json_t *o, *one;
+    size_t i;
+
+    ck_assert_int_eq(take(1000, 12, 0, 5, 0, 4, 10, false), 0);
+    ck_assert_int_eq(take(1000, 12, 0, 5, 0, 4, 10, false), 0);
+    ck_assert_int_eq(take(1000, 12, 0, 5, 2, 4, 10, true), 0);
+    o = answer(1000, false, "12.0");
+    ck_assert_int_eq(count(o), 6);
+    json_array_foreach(json_object_get(o, "decisions"), i, one)
+    {
+        ck_assert_int_eq(number(one, "seq"), (json_int_t)i);
+    }
+    json_decref(o);
+}
+END_TEST
+
+START_TEST(a_step_whose_balancer_is_gone_has_ended)
+{
+    char *last;
+    json_t *o;
+
+    ck_assert_int_eq(take(1000, 12, 0, 5, 0, 3, 10, false), 0);
+    ck_assert_ptr_null(lbd_decisions_end(d, 1001, 12, 0));
+    ck_assert_ptr_null(lbd_decisions_end(d, 1000, 12, 1));
+    o = answer(1000, false, "12.0");
+    ck_assert(json_is_false(json_object_get(o, "final")));
+    json_decref(o);
+    last = lbd_decisions_end(d, 1000, 12, 0);
+    ck_assert_ptr_nonnull(last);
+    o = answer(1000, false, "12.0");
+    ck_assert(json_is_true(json_object_get(o, "final")));
+    ck_assert_int_eq(count(o), 3);
+    json_decref(o);
+    ck_assert_ptr_null(lbd_decisions_end(d, 1000, 12, 0));
+
+    /* At another lbd it says the same, and loses nothing. */
+    ck_assert_int_eq(take(1000, 13, 0, 5, 0, 3, 10, false), 0);
+    ck_assert_int_eq(lbd_decisions_take(d, 1000, 13, 0, last, now_ns, &err), 0);
+    free(last);
+    o = answer(1000, false, "13.0");
+    ck_assert(json_is_true(json_object_get(o, "final")));
+    ck_assert_int_eq(count(o), 3);
+    json_decref(o);
+}
+END_TEST
+
 START_TEST(without_a_step_it_is_the_one_that_began_last)
 {
     json_t *o;
@@ -272,6 +320,8 @@ int main(void)
 
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, they_come_back_to_their_user_and_to_who_may_see_all);
+    tcase_add_test(tc, what_is_told_twice_is_listed_once);
+    tcase_add_test(tc, a_step_whose_balancer_is_gone_has_ended);
     tcase_add_test(tc, without_a_step_it_is_the_one_that_began_last);
     tcase_add_test(tc, another_start_of_the_step_replaces_what_was);
     tcase_add_test(tc, a_file_is_bounded_and_read_page_by_page);

@@ -137,6 +137,24 @@ START_TEST(a_balancer_that_was_killed_has_ended)
 }
 END_TEST
 
+START_TEST(a_balancer_that_is_gone_has_ended)
+{
+    ck_assert_int_eq(take(0, 7, 0, RUNS), 0);
+    ck_assert_int_eq(take(0, 8, 0, ENDS), 0);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    ck_assert_int_eq(told_ended, 1);
+    lbd_jobs_end(jobs, 7, 1);
+    ck_assert_int_eq(told_ended, 1);
+    lbd_jobs_end(jobs, 7, 0);
+    lbd_jobs_end(jobs, 7, 0);
+    ck_assert_int_eq(told_ended, 2);
+    ck_assert_uint_eq(last.jobid, 7);
+    lbd_jobs_end(jobs, 8, 0); /* had said so: it stays for its scrapes */
+    ck_assert_int_eq(told_ended, 2);
+    ck_assert_uint_eq(lbd_jobs_count(jobs), 1);
+}
+END_TEST
+
 START_TEST(names_of_any_bytes)
 {
     ck_assert_int_eq(
@@ -393,6 +411,7 @@ int main(void)
     tcase_add_test(tc, three_scrapes_and_no_sooner);
     tcase_add_test(tc, the_end_is_told_once);
     tcase_add_test(tc, a_balancer_that_was_killed_has_ended);
+    tcase_add_test(tc, a_balancer_that_is_gone_has_ended);
     tcase_add_test(tc, names_of_any_bytes);
     tcase_add_test(tc, garbage_is_refused_and_counted);
     tcase_add_test(tc, senseless_numbers_harm_nobody);
