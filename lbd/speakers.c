@@ -39,7 +39,8 @@ static struct lbd_speaker *place_for(struct lbd_speakers *s, uint32_t jobid, uin
     return &s->speaker[s->n++];
 }
 
-void lbd_speakers_know(struct lbd_speakers *s, uint32_t jobid, uint32_t stepid, uid_t uid, pid_t pid)
+void lbd_speakers_know(struct lbd_speakers *s, uint32_t jobid, uint32_t stepid, uid_t uid,
+                       pid_t pid)
 {
     uint64_t started = lbd_steps_started(pid);
     struct lbd_speaker *k = started ? place_for(s, jobid, stepid) : NULL;

@@ -33,7 +33,8 @@ void lbd_speakers_fini(struct lbd_speakers *s); /* NULL is fine */
  * This process, which belongs to the step, has spoken for it.  A step has one speaker: the first, until it is gone.  Without
  * memory, and beyond LBD_SPEAKERS_MAX steps, it stays unknown.
  */
-void lbd_speakers_know(struct lbd_speakers *s, uint32_t jobid, uint32_t stepid, uid_t uid, pid_t pid);
+void lbd_speakers_know(struct lbd_speakers *s, uint32_t jobid, uint32_t stepid, uid_t uid,
+                       pid_t pid);
 
 /* Who this process of uid was, when it has spoken before and no other has its number now; NULL.  Borrowed until the next change. */
 const struct lbd_speaker *lbd_speakers_find(const struct lbd_speakers *s, uid_t uid, pid_t pid);
