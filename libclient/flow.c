@@ -10,6 +10,8 @@
 #include "libclient/size.h"
 #include "libclient/wait.h"
 
+#define TIMED_NS (20 * LBX_NS_PER_US) /* a block of less says nothing about its strips */
+
 static bool is_pipelined(const struct lb_loop *l)
 {
     return l && l->elements > 0;
@@ -63,7 +65,8 @@ static void begin(struct lb_loop *l)
     struct lbc_layout *y = s->layout;
 
     lbc_step_begin(l);
-    s->at = s->sent = 0;
+    s->at = s->sent = s->upto = 0;
+    lbp_strip_resize(&s->strip, y->block);
     s->part = y->nblocks > 0;
     lbc_size_begin(l);
     for (int64_t k = 0; y->inflow && k < y->nblocks; k++)
@@ -128,6 +131,46 @@ static int end(struct lb_loop *l)
     return lbc_step_end(l);
 }
 
+/* The block that is begun ends before this element. */
+static int64_t block_end(const struct lb_loop *l)
+{
+    const struct lbc_layout *y = l->step->layout;
+    int64_t from = (l->step->at - 1) * y->block;
+
+    return l->elements - from < y->block ? l->elements : from + y->block;
+}
+
+/* Whether the library is free to hand out a block in parts: not where somebody has set its size, or compares with others. */
+static bool has_strips(const struct lb_loop *l)
+{
+    const struct lb_ctx *ctx = l->ctx;
+
+    return ctx && ctx->balanced && ctx->sync_ns == 0 && !ctx->published && !lbc_lanes_is_fixed(l);
+}
+
+/* The rest of the block, or a strip of it. */
+static void hand_out(struct lb_loop *l, int64_t *from, int64_t *to)
+{
+    struct lbc_step *s = l->step;
+    int64_t end = block_end(l), width = has_strips(l) ? lbp_strip_next(&s->strip) : end;
+
+    *from = s->upto;
+    *to = s->upto = end - s->upto < width ? end : s->upto + width;
+    l->executing = true;
+}
+
+/* A block has been computed. */
+static void account(struct lb_loop *l)
+{
+    struct lbc_step *s = l->step;
+    int64_t before_ns = s->cpu_ns - s->flow_ns, ns, from = (s->at - 1) * s->layout->block;
+
+    lbc_step_account(l);
+    ns = s->cpu_ns - s->flow_ns - before_ns;
+    if (ns > TIMED_NS)
+        lbp_strip_took(&s->strip, (double)ns / (double)(s->upto - from));
+}
+
 int lb_loop_next_block(lb_loop *l, int64_t *first, int64_t *last, int64_t *from, int64_t *to)
 {
     struct lbc_layout *y;
@@ -137,24 +180,26 @@ int lb_loop_next_block(lb_loop *l, int64_t *first, int64_t *last, int64_t *from,
     if (!is_pipelined(l) || !first || !last || !from || !to)
         return 0;
     s = l->step;
+    y = s->layout;
+    mine = lbc_layout_block(l, y);
+    *first = mine.first;
+    *last = mine.last;
+    if (l->executing && s->upto < block_end(l)) {
+        hand_out(l, from, to);
+        return 1;
+    }
     if (l->executing) {
-        lbc_step_account(l);
+        account(l);
         send_block(l);
     }
     if (l->state == LBC_IDLE)
         begin(l);
-    y = s->layout;
     if (s->at == count_blocks(l) || !receive_block(l))
         return end(l);
-    mine = lbc_layout_block(l, y);
-    *first = mine.first;
-    *last = mine.last;
-    *from = s->at * y->block;
-    *to = l->elements - *from < y->block ? l->elements : *from + y->block;
     if (s->at == 0)
         l->total.iterations += mine.last - mine.first;
     s->at++;
-    l->executing = true;
+    hand_out(l, from, to);
     return 1;
 }
 

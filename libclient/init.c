@@ -32,7 +32,7 @@ enum {
     TELL_HARDWARE,
     TELLS
 };
-enum { FLAG_BALANCER = 1, FLAG_REPORT = 2, FLAG_OWN = 4, FLAG_EVEN = 8 };
+enum { FLAG_BALANCER = 1, FLAG_REPORT = 2, FLAG_OWN = 4, FLAG_EVEN = 8, FLAG_PUBLISHED = 16 };
 
 /* What LB_POLICY asks for; all automatic where it asks for nothing that we know. */
 static struct lbp_params find_params(void)
@@ -105,6 +105,8 @@ static int publish(struct lb_ctx *ctx, bool whole_job, uint32_t serial,
         flags |= FLAG_REPORT;
     if (params->policy == LBP_NONE)
         flags |= FLAG_EVEN;
+    if (params->policy == LBP_SIEGELL || params->policy == LBP_LIU)
+        flags |= FLAG_PUBLISHED;
     if (!ctx->pmix.there) {
         if (policy && strcmp(policy, "off") != 0)
             say_static(ctx, "the launcher does not speak PMIx");
@@ -214,6 +216,7 @@ static int agree(struct lb_ctx *ctx, double *tell)
     flags = (int)tell[TELL_FLAGS]; /* rank 0's */
     ctx->report = flags & FLAG_REPORT;
     ctx->grain = (int64_t)tell[TELL_GRAIN];
+    ctx->published = flags & FLAG_PUBLISHED;
     ctx->own_balancer = flags & FLAG_OWN;
     ctx->balanced = flags & FLAG_BALANCER && ctx->transport;
     if (flags & FLAG_BALANCER && !ctx->transport)

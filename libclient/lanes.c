@@ -10,7 +10,7 @@
 #define BLOCKS_MAX 4096 /* of a pass: each has transfers of its own */
 #define FINER 4         /* than blind, to begin with where the block size is found */
 
-static bool is_fixed(const struct lb_loop *l)
+bool lbc_lanes_is_fixed(const struct lb_loop *l)
 {
     return l->ctx && (l->ctx->test_block > 0 || l->ctx->grain > 0);
 }
@@ -25,7 +25,7 @@ int64_t lbc_lanes_block(const struct lb_loop *l, int64_t told)
     int64_t elements = l->elements, least = least_block(l);
     struct lbp_grain g;
 
-    if (is_fixed(l))
+    if (lbc_lanes_is_fixed(l))
         told = l->ctx->test_block > 0 ? l->ctx->test_block : l->ctx->grain;
     if (told == 0) {
         lbp_grain_init(&g, elements, l->ctx ? (uint32_t)l->ctx->size : 1);
@@ -121,7 +121,7 @@ int64_t lbc_lanes_first(const struct lb_loop *l, const struct lbc_layout *y)
 {
     int64_t blind = lbc_lanes_block(l, 0), least = least_block(l);
 
-    if (!l->ctx || !l->ctx->transport || is_fixed(l) || lbc_layout_holders(l, y) < 2)
+    if (!l->ctx || !l->ctx->transport || lbc_lanes_is_fixed(l) || lbc_layout_holders(l, y) < 2)
         return 0;
     return blind / FINER < least ? least : blind / FINER;
 }

@@ -20,6 +20,9 @@ struct lbc_size {
     bool sending;
 };
 
+/* Whether a person or a test has set the block size. */
+bool lbc_lanes_is_fixed(const struct lb_loop *l);
+
 /* The block size to use when the balancer says `told` (0: before it has said any): 1 to m. */
 int64_t lbc_lanes_block(const struct lb_loop *l, int64_t told);
 

@@ -64,7 +64,7 @@ static int64_t choose(const struct lb_loop *l, const struct lbc_size *z)
     struct lbp_grain g;
 
     lbp_grain_init(&g, l->elements, holders);
-    if (!lbc_ctx_is_sync(l->ctx))
+    if (!lbc_ctx_is_sync(l->ctx) && !l->ctx->published)
         lbp_grain_flow(&g, 0, 0);
     lbp_grain_sweep(&g, pass_ns);
     lbp_grain_message(&g, 0, (holders > 2 ? PER_PAIR : 1) * (double)z->message_ns);

@@ -19,6 +19,7 @@
 #include "libclient/layout.h"
 #include "libclient/loop.h"
 #include "libclient/quota.h"
+#include "policy/strip.h"
 
 #define LBC_STEP_PARTS 8 /* of a block that are timed apart, at most */
 
@@ -39,7 +40,9 @@ struct lbc_step {
     int64_t part, nparts;    /* of the block: the next to hand out */
 
     /* Of a pipelined loop. */
-    int64_t at, sent;           /* blocks handed out in this pass; of them, those sent and taken */
+    int64_t at, sent;           /* blocks begun in this pass; of them, those sent and taken */
+    int64_t upto;               /* elements handed out in this pass */
+    struct lbp_strip strip;     /* of a block; its block 0: not begun */
     struct lbc_cost send, recv; /* of a block's values, without waiting, since the last report */
     double recv_ns;             /* the mean when it was known last; 0: never */
     /* The same, as far as it is in cpu_ns, and in what passes since begun_cpu_ns. */

@@ -15,6 +15,7 @@ libpolicy_la_SOURCES = \
 	policy/forecast.c policy/forecast.h policy/forecast_analogue.c policy/forecast_analogue.h \
 	policy/forecast_mix.c policy/forecast_mix.h policy/forecast_predict.c policy/forecast_predict.h \
 	policy/grain.c policy/grain.h \
+	policy/strip.c policy/strip.h \
 	policy/horizon.c policy/horizon.h \
 	policy/index.c policy/index.h \
 	policy/liu.c \

@@ -20,9 +20,9 @@
 
 struct shared {
     const struct flow_job *job;
-    uint64_t *expected[STEPS + 1];                         /* [n * elements] the serial result */
-    int *runs[STEPS];                                      /* [n * elements] */
-    int64_t wrong, errors, in, out, blocks, most, flow_ns; /* by atomic additions */
+    uint64_t *expected[STEPS + 1]; /* [n * elements] the serial result */
+    int *runs[STEPS];              /* [n * elements] */
+    int64_t wrong, errors, in, out, blocks, strips, most, flow_ns; /* by atomic additions */
     struct crew_result crew;
 };
 
@@ -85,6 +85,8 @@ static bool run_step(struct member *m, lb_loop *l, int step, uint64_t *a, uint64
         if (step == 0)
             work((to - from) * j->work_ns *
                  (m->rank == 0 && j->slow_first > 0 ? j->slow_first : 1));
+        work((to - from) * j->wide_ns * (to - from > 2 ? 2 : 1));
+        crew_add(&s->strips, to % lb_loop_block(l) != 0 && to < j->elements);
         for (int64_t i = first - j->halo; i < last + j->halo && from == 0; i++)
             if (i >= 0 && i < j->n && other[i * OTHER] != (uint64_t)(i * 1000 + step))
                 crew_add(&s->wrong, 1);
@@ -245,6 +247,6 @@ int64_t flow_job_right(const struct flow_job *j, struct flow_result *ret_result)
                   j->seed, j->size, j->n, j->halo, j->elements, (int)j->end, j->after, missing,
                   duplicated, s.wrong, s.errors, s.in, s.out, s.crew.leftovers, s.crew.mind.wrong);
     if (ret_result)
-        *ret_result = (struct flow_result){s.crew, s.most, s.flow_ns};
+        *ret_result = (struct flow_result){s.crew, s.strips, s.most, s.flow_ns};
     return s.in;
 }

@@ -19,11 +19,13 @@ struct flow_job {
     int64_t sync_ns;           /* see struct crew_config */
     int lose;                  /* see struct mind_config */
     int64_t work_ns, delay_ns; /* CPU time of an element in the first step, of sending a message */
-    int slow_first; /* rank 0 takes so many times that for an element; 0: as the others */
+    int64_t wide_ns; /* CPU time of an element in each step, and again in parts of more than two */
+    int slow_first;  /* rank 0 takes so many times that for an element; 0: as the others */
 };
 
 struct flow_result {
     struct crew_result crew;
+    int64_t strips;  /* parts that end before their block */
     int64_t most;    /* elements of the largest block */
     int64_t flow_ns; /* CPU time that went into messages, of all ranks */
 };

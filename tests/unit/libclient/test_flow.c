@@ -202,6 +202,39 @@ START_TEST(test_grain)
 }
 END_TEST
 
+/* Where narrow parts take less, blocks are computed in them; not where somebody has set their size, nor without a balancer. */
+START_TEST(test_strips)
+{
+    static const struct {
+        bool balanced;
+        int64_t grain, wide_ns;
+        int64_t sync_ns;
+    } cases[] = {{true, 0, 10000, 0},
+                 {true, 40, 10000, 0},
+                 {false, 0, 10000, 0},
+                 {true, 0, 10000, LBX_NS_PER_S}};
+
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        struct flow_job j = {.size = 2,
+                             .n = 4,
+                             .halo = 1,
+                             .elements = 300,
+                             .balanced = cases[k].balanced,
+                             .grain = cases[k].grain,
+                             .wide_ns = cases[k].wide_ns,
+                             .sync_ns = cases[k].sync_ns,
+                             .seed = crew_first_seed() * 51000 + (uint64_t)_i};
+        struct flow_result s;
+
+        flow_job_right(&j, &s);
+        if (k == 0)
+            ck_assert_int_gt(s.strips, 50);
+        else
+            ck_assert_int_eq(s.strips, 0);
+    }
+}
+END_TEST
+
 /* The first step shows what messages cost, and all ranks go by it: with dear ones rows are sent whole, with cheap ones not. */
 START_TEST(test_first_step)
 {
@@ -322,6 +355,7 @@ int main(void)
     tcase_add_loop_test(tc, test_first_step, 0, brief_cases(3));
     tcase_add_loop_test(tc, test_waits_are_not_taken_off, 0, 2);
     tcase_add_loop_test(tc, test_grain, 0, brief_cases(4));
+    tcase_add_loop_test(tc, test_strips, 0, brief_cases(3));
     tcase_add_test(tc, test_neighbours);
     tcase_add_test(tc, test_huge_and_empty);
     return suite_run("flow", tc);
