@@ -4,10 +4,10 @@
 
 #include "common/clock.h"
 #include "lbd/daemon_impl.h"
-#include "lbd/stepfiles.h"
 #include "lbd/node/steps.h"
 #include "lbd/retention.h"
 #include "lbd/rules.h"
+#include "lbd/stepfiles.h"
 
 struct lbd_view lbd_daemon_view(const struct lbd *d)
 {

@@ -42,8 +42,8 @@ struct lb_ctx {
     int64_t grain;           /* key grain: iterations of a chunk, elements of a block; 0: automatic.
                                 The same on all ranks */
     bool report;             /* the summary is wanted; the same on all ranks */
-    bool published; /* the policy is one of others', without what is ours; the same on all ranks */
-    bool own_balancer; /* rank 0 started it: it ends with rank 0; the same on all ranks */
+    bool published;          /* the policy is siegell or liu; the same on all ranks */
+    bool own_balancer;       /* rank 0 started it: it ends with rank 0; the same on all ranks */
     struct lbc_pmix pmix;
     struct lbc_launch launch; /* of rank 0 */
     double *weight;           /* [size], owned; NULL: all ranks are alike */
