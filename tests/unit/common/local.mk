@@ -1,5 +1,5 @@
 # Tests of common/.
-EXTRA_DIST += tests/unit/prop.h tests/unit/brief.h tests/unit/folder.h tests/unit/suite.h
+EXTRA_DIST += tests/unit/prop.h tests/unit/brief.h tests/unit/folder.h tests/unit/child.h tests/unit/suite.h
 
 # What must fail is found to.
 check_PROGRAMS += tests/unit/planted

@@ -4,11 +4,10 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "tests/unit/child.h"
 #include "tests/unit/suite.h"
 
 #define HALF (10 * LBX_NS_PER_S)
@@ -16,24 +15,6 @@
 
 static struct lbd_claims claims;
 static struct lbw_local_claims want, got;
-
-static pid_t begin(void)
-{
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        pause();
-        _exit(0);
-    }
-    ck_assert_int_gt(pid, 0);
-    return pid;
-}
-
-static void end(pid_t pid)
-{
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-}
 
 static void ask_for(const char *host, uint32_t tasks, uint64_t generation, uint32_t jobid)
 {
@@ -52,7 +33,7 @@ static int take(uid_t uid, pid_t pid, int64_t now_ns)
 
 START_TEST(the_second_sees_the_first)
 {
-    pid_t a = begin(), b = begin();
+    pid_t a = begin_child(), b = begin_child();
 
     ask_for("n1", 2, 0, 7);
     ck_assert_int_eq(take(1, a, NOW), 0);
@@ -71,15 +52,15 @@ START_TEST(the_second_sees_the_first)
     ask_for("n1", 1, LBW_LOCAL_CLAIM_ANYHOW, 7);
     ck_assert_int_eq(take(1, getpid(), NOW), 0);
     ck_assert_uint_eq(claims.n, 3); /* of one process the newest counts */
-    end(a);
-    end(b);
+    end_child(a);
+    end_child(b);
     lbd_claims_fini(&claims);
 }
 END_TEST
 
 START_TEST(it_fades_and_ends_with_its_process)
 {
-    pid_t a = begin();
+    pid_t a = begin_child();
 
     ask_for("n1", 4, 0, 7);
     ck_assert_int_eq(take(1, a, NOW), 0);
@@ -88,7 +69,7 @@ START_TEST(it_fades_and_ends_with_its_process)
     ck_assert_uint_eq(got.claim[0].cpus, 4); /* those are held as long as it runs */
     ck_assert_int_eq(take(1, getpid(), NOW + 2 * HALF), 1);
     ck_assert_double_eq(got.claim[0].tasks, 1);
-    end(a);
+    end_child(a);
     ck_assert_int_eq(take(1, getpid(), NOW + 3 * HALF), 0);
     ck_assert_uint_eq(claims.n, 1);
     lbd_claims_fini(&claims);
@@ -97,7 +78,7 @@ END_TEST
 
 START_TEST(cpus_are_held_within_a_job)
 {
-    pid_t a = begin();
+    pid_t a = begin_child();
 
     ask_for("n1", 4, 0, 7);
     ck_assert_int_eq(take(1, a, NOW), 0);
@@ -114,7 +95,7 @@ START_TEST(cpus_are_held_within_a_job)
     ck_assert_uint_eq(got.claim[0].cpus, 4);
     ck_assert_int_eq(take(2, getpid(), NOW + 6 * LBX_NS_PER_S), 1); /* not for ever */
     ck_assert_uint_eq(got.claim[0].cpus, 0);
-    end(a);
+    end_child(a);
     lbd_claims_fini(&claims);
 }
 END_TEST
@@ -124,7 +105,7 @@ START_TEST(nobody_fills_it)
     pid_t child[LBD_CLAIMS_EACH_MAX + 1];
 
     for (size_t i = 0; i <= LBD_CLAIMS_EACH_MAX; i++) {
-        child[i] = begin();
+        child[i] = begin_child();
         ask_for("n1", 1, LBW_LOCAL_CLAIM_ANYHOW, 7);
         ck_assert_int_eq(take(1, child[i], NOW), i < LBD_CLAIMS_EACH_MAX ? 0 : -ENOSPC);
     }
@@ -137,16 +118,16 @@ START_TEST(nobody_fills_it)
                          i < LBD_CLAIMS_HOSTS_MAX / LBW_LOCAL_HOSTS_MAX - 1 ? 0 : -ENOSPC);
     }
     for (size_t i = 0; i <= LBD_CLAIMS_EACH_MAX; i++)
-        end(child[i]);
+        end_child(child[i]);
     lbd_claims_fini(&claims);
 }
 END_TEST
 
 START_TEST(a_process_that_has_ended_claims_nothing)
 {
-    pid_t a = begin();
+    pid_t a = begin_child();
 
-    end(a);
+    end_child(a);
     ask_for("n1", 1, 0, 7);
     ck_assert_int_eq(take(1, a, NOW), 0);
     ck_assert_uint_eq(claims.n, 0);
@@ -231,7 +212,7 @@ static bool tell(void *data, uid_t uid, uint64_t generation, const struct lbw_lo
 
 START_TEST(those_of_this_host_are_told)
 {
-    pid_t a = begin();
+    pid_t a = begin_child();
     uint64_t first;
 
     claims.tell = tell;
@@ -246,15 +227,15 @@ START_TEST(those_of_this_host_are_told)
     ck_assert_int_eq(take(1, a, NOW + LBX_NS_PER_S), 0);
     ck_assert_uint_eq(ended, first);
     ck_assert_uint_ne(begun, first);
-    end(a);
+    end_child(a);
     ck_assert_int_eq(lbd_claims_sweep(&claims, NOW + 2 * LBX_NS_PER_S), INT64_MAX);
     ck_assert_uint_eq(ended, begun);
     is_told = false; /* of what could not be told the end is not, either */
     ended = 0;
-    a = begin();
+    a = begin_child();
     ask_for("n1", 1, 0, 7);
     ck_assert_int_eq(take(1, a, NOW + 2 * LBX_NS_PER_S), 0);
-    end(a);
+    end_child(a);
     ck_assert_int_eq(lbd_claims_sweep(&claims, NOW + 3 * LBX_NS_PER_S), INT64_MAX);
     ck_assert_uint_eq(claims.n, 0);
     ck_assert_uint_eq(ended, 0);
@@ -276,7 +257,7 @@ static void want_many(size_t first, size_t n, uint64_t generation, uint32_t jobi
 /* More hosts are claimed than one message names: those that the asker wants are among them whatever else is. */
 START_TEST(more_hosts_than_a_message_names)
 {
-    pid_t pid[4] = {begin(), begin(), begin(), begin()};
+    pid_t pid[4] = {begin_child(), begin_child(), begin_child(), begin_child()};
     size_t found = 0;
 
     for (size_t i = 0; i < 3; i++) { /* of job 7, on 1200 hosts */
@@ -298,7 +279,7 @@ START_TEST(more_hosts_than_a_message_names)
     ck_assert_uint_eq(got.claim[0].cpus, 0);
     ck_assert_double_eq(got.claim[0].tasks, 2);
     for (int i = 0; i < 4; i++)
-        end(pid[i]);
+        end_child(pid[i]);
     lbd_claims_fini(&claims);
 }
 END_TEST
@@ -307,7 +288,7 @@ END_TEST
 START_TEST(a_look_at_idle_hosts)
 {
     static struct lbw_local_idle idle;
-    pid_t a = begin(), b = begin();
+    pid_t a = begin_child(), b = begin_child();
 
     idle.n = 2;
     strcpy(idle.host[0].host, "n2");
@@ -327,8 +308,8 @@ START_TEST(a_look_at_idle_hosts)
     ck_assert_int_eq(take(2, b, NOW), 1);
     ask_for("n1", 1, idle.generation, 0);
     ck_assert_int_eq(take(2, b, NOW), 0);
-    end(a);
-    end(b);
+    end_child(a);
+    end_child(b);
     lbd_claims_fini(&claims);
 }
 END_TEST

@@ -2,33 +2,14 @@
 /* Balancers as lbd knows them: by what they told, also when they are gone, and no longer than that. */
 #include "lbd/speakers.h"
 
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/child.h"
 #include "tests/unit/suite.h"
 
 static struct lbd_speakers speakers;
 static struct lbd_speaker last;
 static int over;
-
-static pid_t begin(void)
-{
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        pause();
-        _exit(0);
-    }
-    ck_assert_int_gt(pid, 0);
-    return pid;
-}
-
-static void end(pid_t pid)
-{
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-}
 
 static void on_over(void *data, const struct lbd_speaker *k)
 {
@@ -49,12 +30,12 @@ static void tear_down(void)
 
 START_TEST(one_that_is_gone_is_known_by_its_number)
 {
-    pid_t pid = begin();
+    pid_t pid = begin_child();
     const struct lbd_speaker *k;
 
     ck_assert_ptr_null(lbd_speakers_find(&speakers, 1000, pid));
     lbd_speakers_know(&speakers, 7, 1, 1000, pid);
-    end(pid);
+    end_child(pid);
     k = lbd_speakers_find(&speakers, 1000, pid);
     ck_assert_ptr_nonnull(k);
     ck_assert_uint_eq(k->jobid, 7);
@@ -68,12 +49,12 @@ END_TEST
 
 START_TEST(it_is_over_when_it_was_gone_twice)
 {
-    pid_t a = begin(), b = begin();
+    pid_t a = begin_child(), b = begin_child();
 
     lbd_speakers_know(&speakers, 7, 0, 1000, a);
     lbd_speakers_know(&speakers, 8, 0, 1001, b);
     look();
-    end(a);
+    end_child(a);
     look();
     ck_assert_int_eq(over, 0);
     ck_assert_ptr_nonnull(lbd_speakers_find(&speakers, 1000, a));
@@ -84,7 +65,7 @@ START_TEST(it_is_over_when_it_was_gone_twice)
     ck_assert_ptr_null(lbd_speakers_find(&speakers, 1000, a));
     look();
     ck_assert_int_eq(over, 1);
-    end(b);
+    end_child(b);
     look();
     look();
     ck_assert_int_eq(over, 2);
@@ -94,20 +75,20 @@ END_TEST
 
 START_TEST(a_step_has_one_speaker_until_it_is_gone)
 {
-    pid_t a = begin(), b = begin();
+    pid_t a = begin_child(), b = begin_child();
 
     lbd_speakers_know(&speakers, 7, 0, 1000, a);
     lbd_speakers_know(&speakers, 7, 0, 1000, b); /* another process of the step */
     ck_assert_uint_eq(speakers.n, 1);
     ck_assert_int_eq(speakers.speaker[0].pid, a);
-    end(a);
+    end_child(a);
     look();
     lbd_speakers_know(&speakers, 7, 0, 1000, b);
     ck_assert_int_eq(speakers.speaker[0].pid, b);
     look();
     look();
     ck_assert_int_eq(over, 0); /* it lives */
-    end(b);
+    end_child(b);
     lbd_speakers_know(&speakers, 9, 0, 1000, b); /* gone before it was known */
     ck_assert_uint_eq(speakers.n, 1);
 }
