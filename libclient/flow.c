@@ -167,7 +167,7 @@ static void account(struct lb_loop *l)
 
     lbc_step_account(l);
     ns = s->cpu_ns - s->flow_ns - before_ns;
-    if (ns > TIMED_NS)
+    if (ns > TIMED_NS && has_strips(l))
         lbp_strip_took(&s->strip, (double)ns / (double)(s->upto - from));
 }
 

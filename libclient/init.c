@@ -105,7 +105,7 @@ static int publish(struct lb_ctx *ctx, bool whole_job, uint32_t serial,
         flags |= FLAG_REPORT;
     if (params->policy == LBP_NONE)
         flags |= FLAG_EVEN;
-    if (params->policy == LBP_SIEGELL || params->policy == LBP_LIU)
+    if (lbp_policy_is_published(params->policy))
         flags |= FLAG_PUBLISHED;
     if (!ctx->pmix.there) {
         if (policy && strcmp(policy, "off") != 0)

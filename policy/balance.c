@@ -60,9 +60,8 @@ int lbp_balance_create(const struct lbp_balance_config *config, int64_t now_ns,
     b->wake_ns = INT64_MAX;
     b->period_ns = config->params.period_ns > 0        ? config->params.period_ns
                    : config->params.policy == LBP_AUTO ? lbp_period(0, 0, 1, 0, config->nranks)
-                   : config->params.policy == LBP_SIEGELL || config->params.policy == LBP_LIU
-                       ? PUBLISHED_NS
-                       : WATCHED_NS;
+                   : lbp_policy_is_published(config->params.policy) ? PUBLISHED_NS
+                                                                    : WATCHED_NS;
     *ret = b;
     return 0;
 out:

@@ -15,7 +15,6 @@ libpolicy_la_SOURCES = \
 	policy/forecast.c policy/forecast.h policy/forecast_analogue.c policy/forecast_analogue.h \
 	policy/forecast_mix.c policy/forecast_mix.h policy/forecast_predict.c policy/forecast_predict.h \
 	policy/grain.c policy/grain.h \
-	policy/strip.c policy/strip.h \
 	policy/horizon.c policy/horizon.h \
 	policy/index.c policy/index.h \
 	policy/liu.c \
@@ -29,6 +28,7 @@ libpolicy_la_SOURCES = \
 	policy/profit.c policy/profit.h \
 	policy/registry.c policy/registry.h \
 	policy/stepped.c policy/stepped.h policy/stepped_account.c policy/stepped_regret.c policy/stepped_shadow.c policy/stepped_stake.c policy/stepped_decide.c policy/stepped_impl.h \
+	policy/strip.c policy/strip.h \
 	policy/threshold.c policy/threshold.h \
 	policy/value.c policy/value.h \
 	policy/view.c policy/view.h

@@ -33,6 +33,12 @@ struct lbp_params {
     bool sync;         /* sync= : ranks wait for what the balancer says to what they report */
 };
 
+/* Whether the policy is a system as others have published it, without what is ours: siegell and liu. */
+static inline bool lbp_policy_is_published(enum lbp_policy policy)
+{
+    return policy == LBP_SIEGELL || policy == LBP_LIU;
+}
+
 struct lbp_policy_info {
     const char *name;
     const char *summary; /* one line */

@@ -194,6 +194,7 @@ static void run_member(lb_ctx *ctx, int rank, void *data)
 
     ctx->test_block = m.shared->job->test_block;
     ctx->grain = m.shared->job->grain;
+    ctx->published = m.shared->job->published;
     ctx->test_delay_ns = m.shared->job->delay_ns;
     run_loop(&m, ctx);
     lists_destroy(m.lists);

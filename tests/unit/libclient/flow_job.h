@@ -12,7 +12,7 @@ struct flow_job {
     int size;
     int64_t n, halo, elements, test_block, grain;
     uint64_t seed;
-    bool balanced, contradicts, uneven_first, leaves;
+    bool balanced, published, contradicts, uneven_first, leaves;
     enum mind_end end;
     int after;
     unsigned fail_memory;
