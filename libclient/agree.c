@@ -18,11 +18,16 @@
 #include "libclient/wait.h"
 
 #define ASK_AGAIN 2 /* times a period that the ranks ask whether all have a new layout */
-/* Steps of a pipelined loop between two votes, at least.  Its ranks are a part of a step behind each other, so that who took a
- * vote where it was entered would wait for the last one, and the pipeline run empty: it is taken a step later. */
+/* Steps of a pipelined loop between two votes, at least, but after the first ones, which follow each other. */
 #define FLOWING 2
-/* Who votes waits for the last rank, so that what single steps take does not even out; under quotas that is much: there not more
- * often than this, but after so many steps in any case. */
+#define FIRSTS 2
+/* Who takes a vote where it was entered waits for the last rank: what single steps take does not even out, and a pipeline, whose
+ * ranks are a part of a step behind each other, runs empty.  So it is taken some steps later, as far as that delays no layout by
+ * more than this.  A pipelined loop takes it one step later. */
+#define LATER 3
+#define LATER_NS 25e6
+/* Under quotas it is waited for much: there votes of stepped loops are not more often than this, but after so many steps in any
+ * case. */
 #define APART_NS 100e6
 #define APART_STEPS 4
 #define INTERVAL_MAX (INT64_C(1) << 20)
@@ -175,9 +180,21 @@ int64_t lbc_step_interval(const struct lb_loop *l)
     if (l->elements == 0 && !lbc_ctx_is_sync(l->ctx) && s->step_ns > 0 &&
         lbc_quota_cpus(&s->quota) > 0)
         k = fmax(k, fmin(ceil(APART_NS / s->step_ns), APART_STEPS));
-    if (l->elements > 0 && !lbc_ctx_is_sync(l->ctx) && k < FLOWING)
+    if (l->elements > 0 && !lbc_ctx_is_sync(l->ctx) && s->exchanges >= FIRSTS && k < FLOWING)
         k = FLOWING;
     return (int64_t)(k < 1 ? 1 : k > most ? most : k);
+}
+
+int64_t lbc_step_later(const struct lb_loop *l)
+{
+    const struct lbc_step *s = l->step;
+    double k = fmin(LATER, (double)lbc_step_interval(l) - 1);
+
+    if (l->ctx->sync_ns > 0)
+        return 0;
+    if (l->elements > 0)
+        return 1;
+    return s->step_ns > 0 ? (int64_t)fmin(k, LATER_NS / s->step_ns) : 0;
 }
 
 /* In the synchronous mode all ranks report here, at the same step, and hear of a layout before they vote on it. */
@@ -200,6 +217,7 @@ static int ask(struct lb_loop *l)
                             hash,
                             -hash,
                             lbc_step_interval(l),
+                            lbc_step_later(l),
                             lbc_link_is_open(&ctx->link),
                             l->number,
                             -(int64_t)l->number,
@@ -223,6 +241,7 @@ static int decide(struct lb_loop *l)
         return -EIO;
     s->voted = false;
     s->interval = s->vote[LBC_VOTE_INTERVAL];
+    s->later = s->vote[LBC_VOTE_LATER];
     s->agree_at = s->asked_at + s->interval;
     if (s->vote[LBC_VOTE_NEXT] > 0 && s->vote[LBC_VOTE_HASH] == -s->vote[LBC_VOTE_MINUS_HASH])
         return apply(l);
@@ -237,23 +256,21 @@ static int decide(struct lb_loop *l)
     return 0;
 }
 
-/* Votes are taken in the exchange after the one that they are entered in: the same on all ranks, with or without a balancer. */
-static bool overlaps(const struct lb_loop *l)
-{
-    return l->elements > 0 && l->ctx->sync_ns == 0;
-}
-
 /* The votes of an exchange.  Returns 0 or -EIO. */
 static int vote(struct lb_loop *l)
 {
     struct lbc_step *s = l->step;
-    int rc = s->voted ? decide(l) : 0;
+    int rc = 0;
 
+    if (s->voted && s->exchanges < s->asked_at + s->later)
+        return 0;
+    if (s->voted)
+        rc = decide(l);
     if (rc < 0 || !s->asking || s->exchanges < s->agree_at)
         return rc;
     report_and_wait(l);
     rc = ask(l);
-    return rc < 0 || overlaps(l) ? rc : decide(l);
+    return rc < 0 || s->later > 0 ? rc : decide(l);
 }
 
 int lb_loop_exchange(lb_loop *l)

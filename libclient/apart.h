@@ -18,12 +18,13 @@
 #include "libclient/transfer.h"
 
 /* What is reduced, by the least: of stepped loops all of it, see step.h and leave.h. */
-#define LBC_VOTES 8 /* LBC_LEAST_MAX at most */
+#define LBC_VOTES 9 /* LBC_LEAST_MAX at most */
 enum lbc_vote {
     LBC_VOTE_NEXT, /* 1: has the next layout; its hash, and that negated */
     LBC_VOTE_HASH,
     LBC_VOTE_MINUS_HASH,
     LBC_VOTE_INTERVAL, /* INT64_MAX: closes the loop */
+    LBC_VOTE_LATER,    /* exchanges after the next one was entered that it is taken */
     LBC_VOTE_LINK,     /* 1: has the balancer */
     LBC_VOTE_LOOP,     /* which loop, and that negated */
     LBC_VOTE_MINUS_LOOP,

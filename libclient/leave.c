@@ -53,7 +53,8 @@ static void vote(struct lb_loop *l)
     struct lb_ctx *ctx = l->ctx;
     int64_t *v = l->step->vote;
 
-    v[LBC_VOTE_NEXT] = v[LBC_VOTE_HASH] = v[LBC_VOTE_MINUS_HASH] = v[LBC_VOTE_LINK] = 0;
+    v[LBC_VOTE_NEXT] = v[LBC_VOTE_HASH] = v[LBC_VOTE_MINUS_HASH] = 0;
+    v[LBC_VOTE_LATER] = v[LBC_VOTE_LINK] = 0;
     v[LBC_VOTE_INTERVAL] = INT64_MAX;
     v[LBC_VOTE_LOOP] = l->number;
     v[LBC_VOTE_MINUS_LOOP] = -(int64_t)l->number;

@@ -90,6 +90,7 @@ int lbc_step_create(struct lb_loop *l, int64_t halo, int64_t elements)
     l->elements = elements;
     l->told = told;
     s->interval = 1;
+    s->later = elements > 0 && ctx && ctx->sync_ns == 0;
     s->asking = ctx && ctx->balanced && ctx->transport && ctx->size > 1;
     l->step = s;
     if (elements > 0)

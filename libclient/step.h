@@ -32,9 +32,9 @@ struct lbc_step {
     struct lbc_layout *layout; /* in force; made in the first exchange or pass */
     struct lbc_layout *next;   /* told, and to be agreed on; NULL: none */
     bool asking;               /* the ranks still take the least of their epochs; the same on all */
-    int64_t exchanges, asked_at, agree_at, interval;
+    int64_t exchanges, asked_at, agree_at, interval, later; /* the last two as all agreed */
     int64_t vote[LBC_VOTES]; /* while the ranks take the least, see apart.h */
-    bool voted;              /* in an exchange before, and what all voted is not looked at yet */
+    bool voted;              /* and what all voted is not looked at yet */
     int told_ranks;          /* ranks up to here were told that this one has closed it, */
     bool tells_all;          /* also those that share no rows with it */
     int64_t part, nparts;    /* of the block: the next to hand out */
@@ -82,6 +82,10 @@ int lbc_step_next(struct lb_loop *l, int64_t *first, int64_t *last);
 
 /* How many exchanges, as this rank proposes, until the ranks should ask again whether all have a layout. */
 int64_t lbc_step_interval(const struct lb_loop *l);
+
+/* How many exchanges, as this rank proposes, after the next vote was entered it is taken: less than the interval, but one at
+ * least in a pipelined loop; none under sync=yes. */
+int64_t lbc_step_later(const struct lb_loop *l);
 
 /* Free what makes the loop a stepped one; its transfers must have ended, or have failed. */
 void lbc_step_fini(struct lb_loop *l);

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define LBC_HEADER_MAX 1024 /* bytes of a transfer's header */
-#define LBC_LEAST_MAX 8     /* values of which the least is taken at once */
+#define LBC_LEAST_MAX 9     /* values of which the least is taken at once */
 
 struct lbc_segment {
     void *base;

@@ -13,9 +13,12 @@
 #include "policy/firsts.h"
 
 #define PATIENCE_NS INT64_C(1000000000) /* as in libclient/init.c */
-#define FLOWING 2                       /* steps between two votes of a pipelined loop */
-#define APART_NS 100e6                  /* and under quotas of a stepped one, for this time, */
-#define APART_STEPS 4                   /* but no more of them */
+#define FLOWING 2                       /* votes as in libclient/agree.c */
+#define FIRSTS 2
+#define LATER 3
+#define LATER_NS 25e6
+#define APART_NS 100e6
+#define APART_STEPS 4
 #define SETTLED 1.05
 #define QUOTA_NS 20e6
 
@@ -132,33 +135,47 @@ static double best_step(const struct sim_steps *w, int64_t from)
            (blocks + c->nranks) * ((double)c->shift_fixed_ns + c->shift_incr_ns * (double)w->block);
 }
 
-/* As in libclient/agree.c: the ranks of a pipelined loop vote in every second step, and hear of what they voted one step later. */
 bool sim_step_is_flowing(const struct sim_steps *w)
 {
     return w->c->kind == LBP_DOACROSS && !w->sync;
 }
 
-/* As in libclient/agree.c: so many steps from one vote to the next. */
-static int64_t interval(const struct sim_steps *w, int64_t step_ns)
+/* As lbc_step_interval and lbc_step_later. */
+static void propose(struct sim_steps *w, int64_t step_ns)
 {
-    int64_t least = sim_step_is_flowing(w) ? FLOWING : 1;
-    double apart = fmin(ceil(APART_NS / fmax((double)step_ns, 1)), APART_STEPS);
+    double step = fmax((double)step_ns, 1), k = w->sync ? 1 : (double)w->period_ns / 2 / step;
 
-    if (w->sync || sim_step_is_flowing(w) || w->rank[0].quota_cpus <= 0)
-        return least;
-    return apart > (double)least ? (int64_t)apart : least;
+    if (sim_step_is_flowing(w) && w->step >= FIRSTS)
+        k = fmax(k, FLOWING);
+    if (w->c->kind != LBP_DOACROSS && !w->sync && w->rank[0].quota_cpus > 0)
+        k = fmax(k, fmin(ceil(APART_NS / step), APART_STEPS));
+    w->proposed_interval = (int64_t)fmax(1, fmin(k, 2 * (double)w->interval));
+    w->proposed_later = sim_step_is_flowing(w);
+    if (w->c->kind != LBP_DOACROSS && !w->sync)
+        w->proposed_later =
+            (int64_t)fmin(LATER, fmin((double)w->proposed_interval - 1, LATER_NS / step));
 }
 
 /* A step has ended, which took so long: does a layout come into force? */
 static bool is_agreed(struct sim_steps *w, int64_t step_ns)
 {
-    bool asked = w->step >= w->ask_step, flows = sim_step_is_flowing(w);
-    bool heard = asked && w->plan_ns <= w->now_ns, agreed = flows ? w->voted : heard;
+    bool agreed = false;
 
-    if (asked)
-        w->ask_step =
-            w->step + (w->step < FLOWING ? 1 : interval(w, step_ns)); /* the first follow at once */
-    w->voted = heard && !agreed;
+    for (int i = 0; i < 2;
+         i++) { /* a vote may be taken and the next entered in one step, and taken at once */
+        if (w->asked && w->step >= w->asked_step + w->later) {
+            agreed = agreed || w->voted;
+            w->asked = false;
+            w->interval = w->proposed_interval;
+            w->later = w->proposed_later;
+        }
+        if (w->asked || w->step < w->asked_step + w->interval)
+            break;
+        w->asked = true;
+        w->voted = w->plan_ns <= w->now_ns && !agreed;
+        w->asked_step = w->step;
+        propose(w, step_ns);
+    }
     return agreed;
 }
 
@@ -226,6 +243,9 @@ static int begin(struct sim_steps *w, bool bare)
     if (ret == 0)
         ret = lbp_params_parse(&config.params, c->policy, NULL);
     w->sync = !bare && config.params.sync;
+    w->interval = 1;
+    w->asked_step = -1;
+    w->later = sim_step_is_flowing(w);
     if (ret == 0 && !bare)
         ret = lbp_stepped_create(&config, w->bound, 0, &w->policy, NULL);
     if (ret == 0 && !bare)

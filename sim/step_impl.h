@@ -40,8 +40,9 @@ struct sim_steps {
     int64_t block, planned_block, step;
     int64_t answer_ns; /* when the ranks that wait for an answer go on */
     bool sync;         /* key sync */
-    int64_t ask_step;  /* of the next vote */
-    bool voted;        /* a pipelined loop: all had the layout in the last vote */
+    bool asked, voted; /* a vote is under way; all had the layout when they entered it */
+    int64_t asked_step, interval, later, proposed_interval,
+        proposed_later; /* as in libclient/step.h */
     unsigned seed;
     struct sim_step_result result;
 };

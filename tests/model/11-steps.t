@@ -19,11 +19,16 @@ case_holds "layouts are lost, and told again: all ranks come to the last one" "$
 case_holds "sync=yes: a layout is in force at the step whose reports it was made of" "$ends" "" -DSYNC -DRANKS=2 -DK=1
 case_holds "three ranks" "$ends" "" -DSYNC -DRANKS=3 -DSTEPS=2 -DEPOCHS=1 -DK=1
 case_holds "some go on without an answer, and the balancer dies" "$ends" "" -DSYNC -DDIES -DRANKS=2 -DEPOCHS=1 -DK=1 -DPATIENCE=1
-case_holds "pipelined: votes are taken a step later than entered" "$ends" "" -DFLOWS -DRANKS=2 -DSTEPS=4
-case_holds "pipelined, three ranks" "$ends" "" -DFLOWS -DRANKS=3 -DSTEPS=2 -DEPOCHS=1 -DK=1
-case_holds "pipelined, a rank ends at any moment" "$ends" "" -DFLOWS -DRANKS=2 -DSTEPS=3 -DENDS
-case_holds "pipelined, all ranks come to the last layout" "$fair" "-a -f -N moves" -DFLOWS -DLIVE -DRANKS=2 -DK=1
-case_holds "pipelined, the balancer dies at any moment: ranks ask no more" "$fair" "-a -f -N rests" -DFLOWS -DLIVE -DDIES -DRANKS=2 -DEPOCHS=1 -DK=1
+case_holds "pipelined: votes are taken a step later than entered" "$ends" "" -DLATER=1 -DRANKS=2 -DSTEPS=4
+case_holds "pipelined, three ranks" "$ends" "" -DLATER=1 -DRANKS=3 -DSTEPS=2 -DEPOCHS=1 -DK=1
+case_holds "pipelined, a rank ends at any moment" "$ends" "" -DLATER=1 -DRANKS=2 -DSTEPS=3 -DENDS
+case_holds "pipelined, all ranks come to the last layout" "$fair" "-a -f -N moves" -DLATER=1 -DLIVE -DRANKS=2 -DK=1
+case_holds "pipelined, the balancer dies at any moment: ranks ask no more" "$fair" "-a -f -N rests" -DLATER=1 -DLIVE -DDIES -DRANKS=2 -DEPOCHS=1 -DK=1
+case_holds "short steps: votes are taken two steps later" "$ends" "" -DLATER=2 -DRANKS=2 -DSTEPS=5
+case_holds "two steps later, three ranks" "$ends" "" -DLATER=2 -DRANKS=3 -DSTEPS=3 -DEPOCHS=1 -DK=1
+case_holds "two steps later, a rank ends at any moment" "$ends" "" -DLATER=2 -DRANKS=2 -DSTEPS=4 -DENDS
+case_holds "two steps later, all ranks come to the last layout" "$fair" "-a -f -N moves" -DLATER=2 -DLIVE -DRANKS=2 -DK=1
+case_holds "two steps later, the balancer dies at any moment: ranks ask no more" "$fair" "-a -f -N rests" -DLATER=2 -DLIVE -DDIES -DRANKS=2 -DEPOCHS=1 -DK=1
 
 faulty() { ok "planted fault $1 is found" found "$2" "$3" "$4" -DRANKS=2 -DPLANTED="$1" "${@:5}"; }
 wrong='assertion violated\|invalid end state ('
@@ -37,5 +42,6 @@ faulty 12 'acceptance cycle (' "$fair" "-a -f -N moves" -DLIVE -DK=1 -DLOSES=1
 faulty 13 'assertion violated' "$ends" "" -DSYNC -DK=1
 faulty 14 'assertion violated' "$ends" "" -DSYNC -DK=1 -DPATIENCE=1
 faulty 15 'invalid end state (' "$ends" "" -DSYNC -DDIES -DK=1
-faulty 16 "$wrong" "$ends" "" -DFLOWS -DSTEPS=4
+faulty 16 "$wrong" "$ends" "" -DLATER=1 -DSTEPS=4
+faulty 16 "$wrong" "$ends" "" -DLATER=2 -DSTEPS=5
 done_testing

@@ -14,7 +14,8 @@
  * With SYNC ranks report and wait before they vote (sync=yes), and the balancer, an honest one, tells layouts when all have
  * reported, then answers; somebody may go on without an answer PATIENCE times.
  *
- * With FLOWS the loop is a pipelined one: a vote is entered in one exchange and taken in the next, and layouts may come in between.
+ * With LATER a vote is taken so many exchanges after the one it is entered in, and layouts may come in between: 1 in pipelined
+ * loops, as many as 3 in stepped ones with short steps.
  *
  *   RANKS, STEPS, EPOCHS   how many; K: the longest interval that ranks propose between two votes
  *   LIES                   ranks are told different layouts under one epoch
@@ -35,7 +36,7 @@
  *   PLANTED=13             (SYNC) answers go out before the layout
  *   PLANTED=14             (SYNC, PATIENCE) any answer is taken for the one that is waited for
  *   PLANTED=15             (SYNC, DIES) a rank waits for a balancer that is lost
- *   PLANTED=16             (FLOWS) rank 0 takes a vote in the exchange that it is entered in
+ *   PLANTED=16             (LATER) rank 0 takes a vote in the exchange that it is entered in
  *
  * Checked: each iteration once in every step, with its row where it is run; both sides of every exchange at the same epoch;
  * all vote at the same step; no rank waits for ever; in the end all are at the same epoch;
@@ -55,6 +56,10 @@
 #endif
 #ifndef PLANTED
 #define PLANTED 0
+#endif
+#ifndef LATER
+#define LATER 0
+#define voted false
 #endif
 #define N 3 /* iterations, as bits of a byte */
 #define ALL 7
@@ -229,11 +234,9 @@ inline decide() {
 #if PLANTED != 3
         k = interval[round];
 #endif
-#ifdef FLOWS
-        until = k - 1;
+        until = (k > LATER -> k - LATER : 0);
+#if LATER
         voted = false;
-#else
-        until = k;
 #endif
         k = 0;
 #if PLANTED == 2
@@ -318,8 +321,9 @@ inline exchange() {
 proctype rank(byte me) {
     byte step = 0, until = 0, round = 0, m = 0, k = 0;
     bool agreed = false;
-#ifdef FLOWS
+#if LATER
     bool voted = false;
+    byte late = 0; /* exchanges until the vote is taken */
 #endif
 
     do
@@ -337,20 +341,21 @@ proctype rank(byte me) {
         :: else
         fi;
 #endif
-#ifdef FLOWS
+#if LATER
         if
-        :: voted -> decide()
+        :: voted && late == 0 -> decide()
         :: else
         fi;
 #endif
         if
-        :: ASKS && until == 0 ->
+        :: ASKS && until == 0 && !voted ->
 #ifdef SYNC
             report_and_wait();
 #endif
             ask();
-#ifdef FLOWS
+#if LATER
             voted = true;
+            late = LATER;
 #if PLANTED == 16
             if
             :: me == 0 -> decide(); until = (until < K -> until + 1 : until)
@@ -365,6 +370,9 @@ proctype rank(byte me) {
         exchange();
         d_step {
             until = (until > 0 -> until - 1 : 0);
+#if LATER
+            late = (late > 0 -> late - 1 : 0);
+#endif
             step = NEXT_STEP(step)
         }
 #ifndef LIVE
@@ -375,9 +383,10 @@ proctype rank(byte me) {
 out:
     skip;
     d_step { step = 0; until = 0; round = 0; m = 0; k = 0; agreed = false; ended++
-#ifdef FLOWS
+#if LATER
         ;
-        voted = false
+        voted = false;
+        late = 0
 #endif
     }
 #endif

@@ -9,6 +9,7 @@
 
 #include "libclient/ctx.h"
 #include "libclient/lb.h"
+#include "libclient/step.h"
 #include "tests/unit/libclient/crew.h"
 #include "tests/unit/libclient/fault.h"
 #include "tests/unit/libclient/lists.h"
@@ -115,6 +116,8 @@ static void run_loop(struct member *m, lb_ctx *ctx)
     for (int step = 0; step < STEPS; step++) {
         if (lb_loop_exchange(l) != 0)
             crew_add(&s->errors, 1);
+        if (j->late && l->step->voted)
+            crew_add(j->late, 1);
         run_step(m, l, step, a, b, wide);
         swap = a;
         a = b;

@@ -18,6 +18,8 @@ struct stepped_job {
     unsigned fail_memory;
     int64_t sync_ns;        /* see struct crew_config */
     int lose, lose_layouts; /* see struct mind_config */
+    int64_t
+        *late; /* counts, on all ranks, exchanges that left a vote under way; NULL: nobody asks */
 };
 
 /*

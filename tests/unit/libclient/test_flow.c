@@ -72,7 +72,7 @@ END_TEST
 START_TEST(test_votes_are_apart)
 {
     struct lb_ctx ctx = {0};
-    struct lbc_step s = {.interval = 8, .step_ns = 100e6};
+    struct lbc_step s = {.interval = 8, .step_ns = 100e6, .exchanges = 2};
     struct lb_loop l = {.ctx = &ctx, .step = &s, .period_ns = 100000000};
 
     ck_assert_int_eq(lbc_step_interval(&l), 1);
@@ -80,8 +80,15 @@ START_TEST(test_votes_are_apart)
     ck_assert_int_eq(lbc_step_interval(&l), 2);
     l.period_ns = 1000000000;
     ck_assert_int_eq(lbc_step_interval(&l), 5);
+    ck_assert_int_eq(lbc_step_later(&l), 1);
     s.interval = 1; /* in the beginning they follow one another quickly */
     ck_assert_int_eq(lbc_step_interval(&l), 2);
+    l.period_ns = 100000000;
+    s.exchanges = 1; /* the first ones at once */
+    ck_assert_int_eq(lbc_step_interval(&l), 1);
+    ck_assert_int_eq(lbc_step_later(&l), 1);
+    ctx.sync_ns = 1; /* the key sync, and no balancer any more */
+    ck_assert_int_eq(lbc_step_later(&l), 0);
 }
 END_TEST
 

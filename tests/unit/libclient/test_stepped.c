@@ -41,7 +41,7 @@ END_TEST
 
 START_TEST(test_balanced)
 {
-    int64_t moved = 0, layouts = 0;
+    int64_t moved = 0, layouts = 0, late = 0;
 
     for (int np = 1; np <= 5; np++)
         for (int h = 0; h < HALOS; h++) {
@@ -50,7 +50,8 @@ START_TEST(test_balanced)
                                     .halo = halos[h],
                                     .balanced = true,
                                     .seed = crew_first_seed() * 1000 + (uint64_t)(h + np),
-                                    .uneven_first = h % 2};
+                                    .uneven_first = h % 2,
+                                    .late = &late};
             struct crew_result crew;
 
             moved += stepped_job_right(&j, &crew);
@@ -64,6 +65,32 @@ START_TEST(test_balanced)
     if (sizes[_i] == 97)
         ck_assert_int_gt(moved, 100);
     ck_assert_int_ge(layouts, 20);
+    ck_assert_int_gt(late, 0); /* nor if no vote was taken later than it was entered */
+}
+END_TEST
+
+/* Votes of short steps are taken later, of long ones at once, and before the next in any case. */
+START_TEST(test_votes_later)
+{
+    struct lb_ctx ctx = {0};
+    struct lbc_step s = {.interval = 8, .step_ns = 5e6};
+    struct lb_loop l = {.ctx = &ctx, .step = &s, .period_ns = 100000000};
+
+    ck_assert_int_eq(lbc_step_interval(&l), 10);
+    ck_assert_int_eq(lbc_step_later(&l), 3);
+    s.step_ns = 12e6;
+    ck_assert_int_eq(lbc_step_later(&l), 2);
+    s.step_ns = 30e6;
+    ck_assert_int_eq(lbc_step_later(&l), 0);
+    s.step_ns = 1e6;
+    s.interval = 1; /* so the next is two exchanges from this one */
+    ck_assert_int_eq(lbc_step_interval(&l), 2);
+    ck_assert_int_eq(lbc_step_later(&l), 1);
+    s.step_ns = 0; /* not known yet */
+    ck_assert_int_eq(lbc_step_later(&l), 0);
+    s = (struct lbc_step){.interval = 8, .step_ns = 5e6};
+    ctx.sync_ns = 1; /* the key sync, and no balancer any more */
+    ck_assert_int_eq(lbc_step_later(&l), 0);
 }
 END_TEST
 
@@ -322,6 +349,7 @@ int main(void)
     tcase_set_timeout(tc, 300);
     tcase_add_loop_test(tc, test_static, 0, brief_cases(SIZES));
     tcase_add_loop_test(tc, test_balanced, 0, brief_cases(SIZES));
+    tcase_add_test(tc, test_votes_later);
     tcase_add_loop_test(tc, test_balancer_ends, 0, brief_cases(8));
     tcase_add_loop_test(tc, test_contradictions, 0, brief_cases(6));
     if (!getenv("LB_TEST_TCP")) /* there its end is the connections' end */

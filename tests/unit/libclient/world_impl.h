@@ -11,7 +11,7 @@
 #include "tests/unit/libclient/world.h"
 
 #define BARRIERS_MAX 100000
-#define WORLD_LEAST_MAX 8
+#define WORLD_LEAST_MAX LBC_LEAST_MAX
 #define DELAY 4 /* polls at most that a step of a transfer takes longer than it must */
 #define DELAY_LONG 40
 
