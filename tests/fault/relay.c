@@ -12,6 +12,7 @@
  *   late  WAY N    from the Nth on all comes LATE_MS later, in heaps; `stuck`: STUCK_MS, longer than anybody waits
  *   half  WAY N    from the Nth on nothing goes that way any more, and nobody is told, until both sides' TCP gives it up: no wire
  *                  acknowledges what it does not deliver
+ *   mute  WAY N    from the Nth on nothing goes that way any more, and all of it is acknowledged
  *   end   WAY N    after the Nth that way is closed, the other is not
  *   cut   WAY N    in the middle of the Nth both connections are reset
  *   blind mac 1    planted: the balancer believes what it hears, whatever the MAC
@@ -124,6 +125,12 @@ static void pass_late(struct way *w)
             return;
 }
 
+static void swallow(struct way *w)
+{
+    while (recv(w->from, w->buf, sizeof(w->buf), 0) > 0)
+        ;
+}
+
 /* Pass these bytes on, or do to them what is planned.  Returns whether the way is still there. */
 static bool pass(struct way *w, const char *type, size_t n)
 {
@@ -134,6 +141,10 @@ static bool pass(struct way *w, const char *type, size_t n)
     if (is_due(w, "half", type)) {
         lbx_clock_sleep_ns(TCP_TIMEOUT_MS * LBX_NS_PER_MS);
         reset(w->link);
+        return false;
+    }
+    if (is_due(w, "mute", type)) {
+        swallow(w);
         return false;
     }
     if (is_due(w, "cut", type)) {
@@ -147,8 +158,7 @@ static bool pass(struct way *w, const char *type, size_t n)
         return false;
     if (is_due(w, "end", type)) {
         shutdown(w->to, SHUT_WR);
-        while (recv(w->from, w->buf, sizeof(w->buf), 0) > 0)
-            ;
+        swallow(w);
         return false;
     }
     if (w->late_ms > 0)
