@@ -193,6 +193,7 @@ START_TEST(test_never_worse)
         double over;
 
         step_case_draw(&c, seed);
+        c.config.trace = getenv("SIM_TRACE") && seed == (unsigned)atoi(getenv("SIM_TRACE"));
         run(&c, &r, seed);
         over = (double)r.end_ns / (double)(r.static_ns + 1);
         if (over > worst) {
