@@ -17,7 +17,7 @@
 #include "libclient/vote.h"
 #include "libclient/wait.h"
 
-#define ASK_AGAIN 2 /* times a period that the ranks ask whether all have a new layout */
+#define ASK_AGAIN 4 /* times a period that the ranks ask whether all have a new layout */
 /* Steps of a pipelined loop between two votes, at least, but after the first ones, which follow each other. */
 #define FLOWING 2
 #define FIRSTS 2

@@ -13,7 +13,8 @@
 #include "policy/firsts.h"
 
 #define PATIENCE_NS INT64_C(1000000000) /* as in libclient/init.c */
-#define FLOWING 2                       /* votes as in libclient/agree.c */
+#define ASK_AGAIN 4                     /* votes as in libclient/agree.c */
+#define FLOWING 2
 #define FIRSTS 2
 #define LATER 3
 #define LATER_NS 25e6
@@ -143,7 +144,8 @@ bool sim_step_is_flowing(const struct sim_steps *w)
 /* As lbc_step_interval and lbc_step_later. */
 static void propose(struct sim_steps *w, int64_t step_ns)
 {
-    double step = fmax((double)step_ns, 1), k = w->sync ? 1 : (double)w->period_ns / 2 / step;
+    double step = fmax((double)step_ns, 1),
+           k = w->sync ? 1 : (double)w->period_ns / ASK_AGAIN / step;
 
     if (sim_step_is_flowing(w) && w->step >= FIRSTS)
         k = fmax(k, FLOWING);

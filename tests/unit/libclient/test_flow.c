@@ -78,7 +78,7 @@ START_TEST(test_votes_are_apart)
     ck_assert_int_eq(lbc_step_interval(&l), 1);
     l.elements = 10;
     ck_assert_int_eq(lbc_step_interval(&l), 2);
-    l.period_ns = 1000000000;
+    l.period_ns = 2000000000;
     ck_assert_int_eq(lbc_step_interval(&l), 5);
     ck_assert_int_eq(lbc_step_later(&l), 1);
     s.interval = 1; /* in the beginning they follow one another quickly */

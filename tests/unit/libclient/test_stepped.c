@@ -74,7 +74,7 @@ START_TEST(test_votes_later)
 {
     struct lb_ctx ctx = {0};
     struct lbc_step s = {.interval = 8, .step_ns = 5e6};
-    struct lb_loop l = {.ctx = &ctx, .step = &s, .period_ns = 100000000};
+    struct lb_loop l = {.ctx = &ctx, .step = &s, .period_ns = 200000000};
 
     ck_assert_int_eq(lbc_step_interval(&l), 10);
     ck_assert_int_eq(lbc_step_later(&l), 3);
