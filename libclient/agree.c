@@ -16,21 +16,7 @@
 #include "libclient/sync.h"
 #include "libclient/vote.h"
 #include "libclient/wait.h"
-
-#define ASK_AGAIN 4 /* times a period that the ranks ask whether all have a new layout */
-/* Steps of a pipelined loop between two votes, at least, but after the first ones, which follow each other. */
-#define FLOWING 2
-#define FIRSTS 2
-/* Who takes a vote where it was entered waits for the last rank: what single steps take does not even out, and a pipeline, whose
- * ranks are a part of a step behind each other, runs empty.  So it is taken some steps later, as far as that delays no layout by
- * more than this.  A pipelined loop takes it one step later. */
-#define LATER 3
-#define LATER_NS 25e6
-/* Under quotas it is waited for much: there votes of stepped loops are not more often than this, but after so many steps in any
- * case. */
-#define APART_NS 100e6
-#define APART_STEPS 4
-#define INTERVAL_MAX (INT64_C(1) << 20)
+#include "policy/votes.h"
 
 /* The time between blocks counts as the rank's own, see flow.c; what of it is the messages' is taken off again: that only, since
  * what goes before a wait was not counted. */
@@ -170,31 +156,31 @@ static void stop_asking(struct lb_loop *l)
     s->next = NULL;
 }
 
-int64_t lbc_step_interval(const struct lb_loop *l)
+static struct lbp_votes votes(const struct lb_loop *l)
 {
     const struct lbc_step *s = l->step;
-    double most = s->interval < INTERVAL_MAX ? 2 * (double)s->interval : INTERVAL_MAX;
-    int again = lbc_ctx_is_sync(l->ctx) ? 1 : ASK_AGAIN; /* there it is their report, too */
-    double k = s->step_ns > 0 ? (double)l->period_ns / again / s->step_ns : 1;
 
-    if (l->elements == 0 && !lbc_ctx_is_sync(l->ctx) && s->step_ns > 0 &&
-        lbc_quota_cpus(&s->quota) > 0)
-        k = fmax(k, fmin(ceil(APART_NS / s->step_ns), APART_STEPS));
-    if (l->elements > 0 && !lbc_ctx_is_sync(l->ctx) && s->exchanges >= FIRSTS && k < FLOWING)
-        k = FLOWING;
-    return (int64_t)(k < 1 ? 1 : k > most ? most : k);
+    return (struct lbp_votes){.flows = l->elements > 0,
+                              .waits = lbc_ctx_is_sync(l->ctx),
+                              .quota = lbc_quota_cpus(&s->quota) > 0,
+                              .period_ns = (double)l->period_ns,
+                              .step_ns = s->step_ns,
+                              .exchanges = s->exchanges,
+                              .interval = s->interval};
+}
+
+int64_t lbc_step_interval(const struct lb_loop *l)
+{
+    struct lbp_votes v = votes(l);
+
+    return lbp_votes_interval(&v);
 }
 
 int64_t lbc_step_later(const struct lb_loop *l)
 {
-    const struct lbc_step *s = l->step;
-    double k = fmin(LATER, (double)lbc_step_interval(l) - 1);
+    struct lbp_votes v = votes(l);
 
-    if (l->ctx->sync_ns > 0)
-        return 0;
-    if (l->elements > 0)
-        return 1;
-    return s->step_ns > 0 ? (int64_t)fmin(k, LATER_NS / s->step_ns) : 0;
+    return l->ctx->sync_ns > 0 ? 0 : lbp_votes_later(&v); /* also when its balancer is lost */
 }
 
 /* In the synchronous mode all ranks report here, at the same step, and hear of a layout before they vote on it. */

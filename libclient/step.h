@@ -80,11 +80,9 @@ void lbc_step_waited(struct lb_loop *l, int64_t since_ns);
 /* lb_loop_next where there is nothing left of what was granted. */
 int lbc_step_next(struct lb_loop *l, int64_t *first, int64_t *last);
 
-/* How many exchanges, as this rank proposes, until the ranks should ask again whether all have a layout. */
+/* What this rank proposes: exchanges from this vote to the next one, and after that was entered until it is taken (see
+ * policy/votes.h). */
 int64_t lbc_step_interval(const struct lb_loop *l);
-
-/* How many exchanges, as this rank proposes, after the next vote was entered it is taken: less than the interval, but one at
- * least in a pipelined loop; none under sync=yes. */
 int64_t lbc_step_later(const struct lb_loop *l);
 
 /* Free what makes the loop a stepped one; its transfers must have ended, or have failed. */

@@ -31,6 +31,7 @@ libpolicy_la_SOURCES = \
 	policy/strip.c policy/strip.h \
 	policy/threshold.c policy/threshold.h \
 	policy/value.c policy/value.h \
-	policy/view.c policy/view.h
+	policy/view.c policy/view.h \
+	policy/votes.c policy/votes.h
 libpolicy_la_CFLAGS = $(LB_CFLAGS)
 libpolicy_la_LIBADD = -lm

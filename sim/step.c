@@ -11,15 +11,9 @@
 
 #include "policy/adjacent.h"
 #include "policy/firsts.h"
+#include "policy/votes.h"
 
 #define PATIENCE_NS INT64_C(1000000000) /* as in libclient/init.c */
-#define ASK_AGAIN 4                     /* votes as in libclient/agree.c */
-#define FLOWING 2
-#define FIRSTS 2
-#define LATER 3
-#define LATER_NS 25e6
-#define APART_NS 100e6
-#define APART_STEPS 4
 #define SETTLED 1.05
 #define QUOTA_NS 20e6
 
@@ -141,21 +135,19 @@ bool sim_step_is_flowing(const struct sim_steps *w)
     return w->c->kind == LBP_DOACROSS && !w->sync;
 }
 
-/* As lbc_step_interval and lbc_step_later. */
+/* What all ranks propose in a vote.  Under sync=yes they vote in each step: who is due reports in it. */
 static void propose(struct sim_steps *w, int64_t step_ns)
 {
-    double step = fmax((double)step_ns, 1),
-           k = w->sync ? 1 : (double)w->period_ns / ASK_AGAIN / step;
+    struct lbp_votes v = {.flows = sim_step_is_flowing(w),
+                          .waits = w->sync,
+                          .quota = w->rank[0].quota_cpus > 0,
+                          .period_ns = (double)w->period_ns,
+                          .step_ns = fmax((double)step_ns, 1),
+                          .exchanges = w->step,
+                          .interval = w->interval};
 
-    if (sim_step_is_flowing(w) && w->step >= FIRSTS)
-        k = fmax(k, FLOWING);
-    if (w->c->kind != LBP_DOACROSS && !w->sync && w->rank[0].quota_cpus > 0)
-        k = fmax(k, fmin(ceil(APART_NS / step), APART_STEPS));
-    w->proposed_interval = (int64_t)fmax(1, fmin(k, 2 * (double)w->interval));
-    w->proposed_later = sim_step_is_flowing(w);
-    if (w->c->kind != LBP_DOACROSS && !w->sync)
-        w->proposed_later =
-            (int64_t)fmin(LATER, fmin((double)w->proposed_interval - 1, LATER_NS / step));
+    w->proposed_interval = w->sync ? 1 : lbp_votes_interval(&v);
+    w->proposed_later = lbp_votes_later(&v);
 }
 
 /* A step has ended, which took so long: does a layout come into force? */
@@ -163,8 +155,8 @@ static bool is_agreed(struct sim_steps *w, int64_t step_ns)
 {
     bool agreed = false;
 
-    for (int i = 0; i < 2;
-         i++) { /* a vote may be taken and the next entered in one step, and taken at once */
+    /* a vote may be taken and the next entered in one step, and taken at once */
+    for (int i = 0; i < 2; i++) {
         if (w->asked && w->step >= w->asked_step + w->later) {
             agreed = agreed || w->voted;
             w->asked = false;

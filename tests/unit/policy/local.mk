@@ -37,6 +37,10 @@ tests_unit_policy_test_balance_harm_SOURCES = tests/unit/policy/test_balance_har
 tests_unit_policy_test_balance_harm_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_balance_harm_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
+check_PROGRAMS += tests/unit/policy/test_votes
+tests_unit_policy_test_votes_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_votes_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
 check_PROGRAMS += tests/unit/policy/test_strip
 tests_unit_policy_test_strip_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_strip_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When ranks vote on a layout. */
+#include "policy/votes.h"
+
+#include <math.h>
+
+#define AGAIN 4 /* votes in a balancing period; where ranks report in them, one */
+/* Steps of a pipelined loop between two votes, at least, but after the first ones, which follow each other. */
+#define FLOWING 2
+#define FIRSTS 2
+/* A vote is taken so many steps later, as far as that delays no layout by more than this. */
+#define LATER 3
+#define LATER_NS 25e6
+/* Under quotas single steps differ much: there votes of stepped loops are not more often than this, but after so many steps in any
+ * case. */
+#define APART_NS 100e6
+#define APART_STEPS 4
+#define INTERVAL_MAX (INT64_C(1) << 20)
+
+int64_t lbp_votes_interval(const struct lbp_votes *v)
+{
+    double most = v->interval < INTERVAL_MAX ? 2 * (double)v->interval : INTERVAL_MAX;
+    double k = v->step_ns > 0 ? v->period_ns / (v->waits ? 1 : AGAIN) / v->step_ns : 1;
+
+    if (!v->waits && !v->flows && v->quota && v->step_ns > 0)
+        k = fmax(k, fmin(ceil(APART_NS / v->step_ns), APART_STEPS));
+    if (!v->waits && v->flows && v->exchanges >= FIRSTS)
+        k = fmax(k, FLOWING);
+    return !(k >= 1) ? 1 : (int64_t)fmin(k, most); /* also what is no number */
+}
+
+int64_t lbp_votes_later(const struct lbp_votes *v)
+{
+    double most = fmin(LATER, (double)lbp_votes_interval(v) - 1);
+
+    if (v->waits)
+        return 0;
+    if (v->flows)
+        return 1;
+    return v->step_ns > 0 ? (int64_t)fmin(most, LATER_NS / v->step_ns) : 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When the ranks of a stepped or pipelined loop vote on whether all have a new layout, and when they take what they voted.
+ * Where a vote is taken at once all wait in it for the slowest rank of that step: what single steps take does not even out,
+ * and a pipeline, whose ranks are a part of a step behind each other, runs empty.  So votes are some steps apart, and are taken
+ * some steps after they were entered.  Ranks propose both by this, and the least of all proposals holds.
+ * Source: ours; what it brings is measured in docs/internals/stepped.md.
+ */
+#ifndef LBP_VOTES_H
+#define LBP_VOTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lbp_votes {
+    bool flows;        /* a pipelined loop */
+    bool waits;        /* key sync: ranks report in votes, and wait for the answer */
+    bool quota;        /* a stepped loop's rank runs under a CPU quota */
+    double period_ns;  /* of balancing */
+    double step_ns;    /* of late, >= 0; 0: not known yet */
+    int64_t exchanges; /* between steps, before this one */
+    int64_t interval;  /* from the last vote to this one, >= 1, as all agreed */
+};
+
+/* Exchanges from this vote to the next one, >= 1 and no more than twice what it was before.  Pure, O(1). */
+int64_t lbp_votes_interval(const struct lbp_votes *v);
+
+/* Exchanges after the next vote was entered that it is taken: less than the interval, but one in a pipelined loop; 0 where
+ * ranks wait.  Pure, O(1). */
+int64_t lbp_votes_later(const struct lbp_votes *v);
+
+#endif

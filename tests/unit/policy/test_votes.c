@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of policy/votes.c. */
+#include "policy/votes.h"
+
+#include <math.h>
+
+#include "tests/unit/suite.h"
+
+START_TEST(test_stepped)
+{
+    struct lbp_votes v = {.period_ns = 200e6, .step_ns = 5e6, .exchanges = 9, .interval = 8};
+
+    ck_assert_int_eq(lbp_votes_interval(&v), 10);
+    ck_assert_int_eq(lbp_votes_later(&v), 3);
+    v.step_ns = 12e6; /* no layout waits for more than 25 ms */
+    ck_assert_int_eq(lbp_votes_interval(&v), 4);
+    ck_assert_int_eq(lbp_votes_later(&v), 2);
+    v.step_ns = 30e6;
+    ck_assert_int_eq(lbp_votes_interval(&v), 1);
+    ck_assert_int_eq(lbp_votes_later(&v), 0);
+    v.quota = true;
+    ck_assert_int_eq(lbp_votes_interval(&v), 4);
+    ck_assert_int_eq(lbp_votes_later(&v), 0);
+    v.step_ns = 60e6;
+    ck_assert_int_eq(lbp_votes_interval(&v), 2);
+    v.step_ns = 1e6;
+    v.interval = 1; /* in the beginning they follow one another quickly */
+    ck_assert_int_eq(lbp_votes_interval(&v), 2);
+    ck_assert_int_eq(lbp_votes_later(&v), 1);
+    v.step_ns = 0;
+    ck_assert_int_eq(lbp_votes_interval(&v), 1);
+    ck_assert_int_eq(lbp_votes_later(&v), 0);
+}
+END_TEST
+
+START_TEST(test_pipelined)
+{
+    struct lbp_votes v = {
+        .flows = true, .quota = true, .period_ns = 100e6, .step_ns = 100e6, .interval = 8};
+
+    ck_assert_int_eq(lbp_votes_interval(&v), 1);
+    ck_assert_int_eq(lbp_votes_later(&v), 1);
+    v.exchanges = 2;
+    ck_assert_int_eq(lbp_votes_interval(&v), 2);
+    v.step_ns = 5e6;
+    ck_assert_int_eq(lbp_votes_interval(&v), 5);
+    ck_assert_int_eq(lbp_votes_later(&v), 1);
+}
+END_TEST
+
+START_TEST(test_waits)
+{
+    struct lbp_votes v = {.waits = true, .period_ns = 100e6, .step_ns = 5e6, .interval = 64};
+
+    for (int kind = 0; kind < 4; kind++) {
+        v.flows = kind & 1;
+        v.quota = kind & 2;
+        ck_assert_int_eq(lbp_votes_interval(&v), 20);
+        ck_assert_int_eq(lbp_votes_later(&v), 0);
+    }
+}
+END_TEST
+
+/* Whatever is told: an interval that is one, and nothing taken after the next vote, but where a pipeline votes in each step. */
+START_TEST(test_any)
+{
+    static const double ns[] = {0, 1e-300, 1, 1e6, 25e6, 1e9, 1e300, INFINITY, NAN};
+    static const int64_t intervals[] = {1, 2, 3, 4, 1000, INT64_C(1) << 20, INT64_MAX};
+
+    for (size_t p = 0; p < sizeof(ns) / sizeof(*ns); p++)
+        for (size_t s = 0; s < sizeof(ns) / sizeof(*ns); s++)
+            for (size_t i = 0; i < sizeof(intervals) / sizeof(*intervals); i++)
+                for (int kind = 0; kind < 16; kind++) {
+                    struct lbp_votes v = {.flows = kind & 1,
+                                          .waits = kind & 2,
+                                          .quota = kind & 4,
+                                          .exchanges = kind & 8,
+                                          .period_ns = ns[p],
+                                          .step_ns = ns[s],
+                                          .interval = intervals[i]};
+                    int64_t interval = lbp_votes_interval(&v), later = lbp_votes_later(&v);
+
+                    ck_assert_int_ge(interval, 1);
+                    ck_assert_int_le(interval, INT64_C(1) << 21);
+                    ck_assert_int_ge(later, 0);
+                    ck_assert_int_le(later, v.flows && !v.waits ? 1 : interval - 1);
+                }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tc = suite_case("votes");
+
+    tcase_add_test(tc, test_stepped);
+    tcase_add_test(tc, test_pipelined);
+    tcase_add_test(tc, test_waits);
+    tcase_add_test(tc, test_any);
+    return suite_run("votes", tc);
+}
