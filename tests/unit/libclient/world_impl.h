@@ -11,7 +11,6 @@
 #include "tests/unit/libclient/world.h"
 
 #define BARRIERS_MAX 100000
-#define WORLD_LEAST_MAX LBC_LEAST_MAX
 #define DELAY 4 /* polls at most that a step of a transfer takes longer than it must */
 #define DELAY_LONG 40
 
@@ -35,7 +34,7 @@ struct world {
     struct message *all;
     int entered[BARRIERS_MAX];
     struct piece *line[WORLD_RANKS_MAX][WORLD_RANKS_MAX]; /* from, to */
-    int64_t least[WORLD_LEAST_MAX];
+    int64_t least[LBC_LEAST_MAX];
     int least_entered, least_left, least_delay[WORLD_RANKS_MAX];
     int64_t *least_value[WORLD_RANKS_MAX];
     int least_n;
