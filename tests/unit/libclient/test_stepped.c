@@ -69,7 +69,7 @@ START_TEST(test_balanced)
 }
 END_TEST
 
-/* Votes of short steps are taken later, of long ones at once, and before the next in any case. */
+/* The rule of policy/votes.h, asked with what this loop is; at once with the key sync, also when its balancer is lost. */
 START_TEST(test_votes_later)
 {
     struct lb_ctx ctx = {0};
@@ -78,18 +78,8 @@ START_TEST(test_votes_later)
 
     ck_assert_int_eq(lbc_step_interval(&l), 10);
     ck_assert_int_eq(lbc_step_later(&l), 3);
-    s.step_ns = 12e6;
-    ck_assert_int_eq(lbc_step_later(&l), 2);
-    s.step_ns = 30e6;
-    ck_assert_int_eq(lbc_step_later(&l), 0);
-    s.step_ns = 1e6;
-    s.interval = 1; /* so the next is two exchanges from this one */
-    ck_assert_int_eq(lbc_step_interval(&l), 2);
-    ck_assert_int_eq(lbc_step_later(&l), 1);
-    s.step_ns = 0; /* not known yet */
-    ck_assert_int_eq(lbc_step_later(&l), 0);
-    s = (struct lbc_step){.interval = 8, .step_ns = 5e6};
-    ctx.sync_ns = 1; /* the key sync, and no balancer any more */
+    ctx.sync_ns = 1;
+    ck_assert_int_eq(lbc_step_interval(&l), 10);
     ck_assert_int_eq(lbc_step_later(&l), 0);
 }
 END_TEST
