@@ -79,7 +79,9 @@ START_TEST(test_votes_later)
     ck_assert_int_eq(lbc_step_interval(&l), 10);
     ck_assert_int_eq(lbc_step_later(&l), 3);
     ctx.sync_ns = 1;
-    ck_assert_int_eq(lbc_step_interval(&l), 10);
+    ck_assert_int_eq(lbc_step_later(&l), 0);
+    ctx.link.fd = -1;
+    ck_assert_int_eq(lbc_step_interval(&l), 10); /* nobody is waited for */
     ck_assert_int_eq(lbc_step_later(&l), 0);
 }
 END_TEST
