@@ -73,15 +73,17 @@ render_browser() {
   CHROMIUM=$(command -v chromium || command -v chromium-browser) && export CHROMIUM
 }
 
-# The packages are fetched once, at the versions of package.json.
+# The packages are fetched once, at the versions of package.json.  Where there is no way to them npm tries for a quarter of an
+# hour: it is given five minutes, and the tests that come soon after do not ask again.
 render_packages() { mkdir -p "$work" && (flock 9 && render_packages_now) 9>"$work.lock"; }
 
 render_packages_now() {
   mkdir -p "$work"
   if ! cmp -s "$dash/render/package.json" "$work/package.json" || [ ! -e "$work/node_modules/.done" ]; then
     rm -rf "$work/node_modules"
+    [ -z "$(find "$work/failed" -mmin -20 2>/dev/null)" ] || return 1
     cp "$dash/render/package.json" "$work/"
-    (cd "$work" && npm i --ignore-scripts --legacy-peer-deps --no-package-lock --no-audit --no-fund) || return 1
+    (cd "$work" && timeout -k 10 300 npm i --ignore-scripts --legacy-peer-deps --no-package-lock --no-audit --no-fund) || { touch "$work/failed"; return 1; }
     touch "$work/node_modules/.done"
   fi
   cp "$dash"/render/*.mjs "$work/"
