@@ -71,11 +71,13 @@ static double believed(struct lbp_stepped *s, uint32_t rank, int64_t now_ns)
     return isfinite(limit) && speed > (1 - error) * limit ? limit : speed;
 }
 
-/* Speeds to plan by; ranks not measured get what the others do, by weight.  Returns the worst relative error; < 0: no rank
- * was measured. */
+/*
+ * Speeds to plan by; ranks not measured get what the others do, by weight, and without weights what the slowest does: one that
+ * has too little makes nobody wait.  Returns the worst relative error; < 0: no rank was measured.
+ */
 static double plan_speeds(struct lbp_stepped *s, int64_t now_ns)
 {
-    double speed = 0, weight = 0, error = 0, jitter = 0;
+    double speed = 0, weight = 0, error = 0, jitter = 0, slowest = INFINITY;
     bool weighted = true;
     uint32_t known = 0;
 
@@ -87,6 +89,7 @@ static double plan_speeds(struct lbp_stepped *s, int64_t now_ns)
             continue;
         known++;
         speed += lbp_filter_value(&r->filter);
+        slowest = fmin(slowest, lbp_filter_value(&r->filter));
         weight += r->weight;
         if (s->bound[i + 1] > s->bound[i]) {
             error = fmax(error, lbp_filter_error(&r->filter));
@@ -95,13 +98,13 @@ static double plan_speeds(struct lbp_stepped *s, int64_t now_ns)
     }
     if (known == 0 || !(speed > 0))
         return -1;
-    speed /= weighted ? weight : known;
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         const struct stepped_rank *r = &s->rank[i];
 
-        s->speed[i] = lbp_filter_known(&r->filter)
-                          ? believed(s, i, now_ns)
-                          : fmin(speed * (weighted ? r->weight : 1), lbp_stepped_limit(s, i));
+        s->speed[i] =
+            lbp_filter_known(&r->filter)
+                ? believed(s, i, now_ns)
+                : fmin(weighted ? speed / weight * r->weight : slowest, lbp_stepped_limit(s, i));
     }
     /* a quota makes single steps run ahead and behind: no bounds can even that out */
     if (s->measured_ns > 0)

@@ -17,6 +17,10 @@
 #include "tests/unit/suite.h"
 
 #define ROUNDS 1500
+#define STEADY_WORST 1.06 /* over fixed shares: of all loops on hosts that stay as they are, */
+#define WORST 1.2         /* and of all */
+#define BAD 9             /* of 1000 may lose more than 1 %, */
+#define VERY_BAD 3        /* and more than 5 % */
 
 static void run(struct step_case *c, struct sim_step_result *r, unsigned seed)
 {
@@ -183,7 +187,8 @@ START_TEST(test_never_worse)
 {
     unsigned rounds =
         getenv("SIM_ROUNDS") ? (unsigned)atoi(getenv("SIM_ROUNDS")) : brief_rounds(ROUNDS);
-    double worst = 0, sum_auto = 0, sum_static = 0, sum_ideal = 0;
+    bool planted = getenv("SIM_PLANTED") != NULL; /* who does not look back: planted.sh */
+    double worst = 0, worst_steady = 0, sum_auto = 0, sum_static = 0, sum_ideal = 0;
     unsigned worst_seed = 0, bad = 0, very_bad = 0, wavers = 0;
     unsigned begin = getenv("SIM_FIRST") ? (unsigned)atoi(getenv("SIM_FIRST")) : 1;
 
@@ -194,12 +199,16 @@ START_TEST(test_never_worse)
 
         step_case_draw(&c, seed);
         c.config.trace = getenv("SIM_TRACE") && seed == (unsigned)atoi(getenv("SIM_TRACE"));
+        if (planted)
+            c.config.policy = "siegell";
         run(&c, &r, seed);
         over = (double)r.end_ns / (double)(r.static_ns + 1);
         if (over > worst) {
             worst = over;
             worst_seed = seed;
         }
+        if (c.steady)
+            worst_steady = fmax(worst_steady, over);
         very_bad += over > 1.05;
         if (over > 1.01) {
             bad++;
@@ -227,12 +236,20 @@ START_TEST(test_never_worse)
            "over_1.01=%u over_1.05=%u wavers=%u\n",
            rounds, sum_auto / sum_static, sum_auto / sum_ideal, worst, worst_seed, bad, very_bad,
            wavers);
-    ck_assert_double_le(worst, 1.2);
+    printf("step steady worst=%.4f\n", worst_steady);
+    if (planted) /* each of the limits must be passed */
+        ck_assert_msg(worst_steady <= STEADY_WORST || worst <= WORST ||
+                          bad <= rounds * BAD / 1000 || very_bad <= rounds * VERY_BAD / 1000,
+                      "on steady hosts the worst takes %.3f, of all %.3f; %u lose more than 1 %%, "
+                      "%u more than 5 %%",
+                      worst_steady, worst, bad, very_bad);
+    ck_assert_double_le(worst_steady, STEADY_WORST);
+    ck_assert_double_le(worst, WORST);
     if (rounds < ROUNDS) /* too few for what is true of most */
         return;
     ck_assert_double_le(sum_auto / sum_static, 0.62);
-    ck_assert_uint_le(bad, rounds * 17 / 1000);
-    ck_assert_uint_le(very_bad, rounds * 5 / 1000);
+    ck_assert_uint_le(bad, rounds * BAD / 1000);
+    ck_assert_uint_le(very_bad, rounds * VERY_BAD / 1000);
     ck_assert_uint_le(wavers, rounds / 250);
 }
 END_TEST
