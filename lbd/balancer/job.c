@@ -19,7 +19,8 @@
 
 #define UNHEARD_NS \
     (10 *          \
-     LBX_NS_PER_S) /* a rank silent for so long does other work: beats would only fill its socket */
+     LBX_NS_PER_S) /* a rank silent for so long does other work, or is heard no more though it speaks: it hears nothing
+                      before it is heard again, so that the latter goes on alone */
 #define BEAT_NS (333 * LBX_NS_PER_MS) /* three in the time after which a rank takes us for lost */
 #define JOIN_MS \
     5000 /* all ranks join within so long after the first; they start together (lb_init is collective) */
@@ -224,6 +225,7 @@ static void on_message(void *owner, struct lbd_peer *p, const struct lbw_rank_ms
     int rc;
 
     j->rank[rank].heard_ns = lbx_clock_mono_ns();
+    lbd_peer_hold(p, false);
     if (msg->type == LBW_JOIN)
         rc = take_join(j, rank, &msg->u.join, &err);
     else if (!j->rank[rank].joined)
@@ -312,10 +314,14 @@ static void on_beat(uv_timer_t *h)
     struct lbd_job *j = h->data;
     int64_t now_ns = lbx_clock_mono_ns();
 
-    for (uint32_t r = 0; r < j->nranks; r++)
-        if (j->rank[r].peer && j->rank[r].joined && now_ns - j->rank[r].heard_ns < UNHEARD_NS &&
-            now_ns - lbd_peer_last_sent_ns(j->rank[r].peer) >= BEAT_NS / 2)
+    for (uint32_t r = 0; r < j->nranks; r++) {
+        if (!j->rank[r].peer || !j->rank[r].joined)
+            continue;
+        if (now_ns - j->rank[r].heard_ns >= UNHEARD_NS)
+            lbd_peer_hold(j->rank[r].peer, true);
+        else if (now_ns - lbd_peer_last_sent_ns(j->rank[r].peer) >= BEAT_NS / 2)
             send_to_rank(j, r, &beat);
+    }
 }
 
 int lbd_job_create(uv_loop_t *loop, const struct lbd_job_config *config, struct lbd_job **ret)

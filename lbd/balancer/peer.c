@@ -29,7 +29,7 @@ struct lbd_peer {
     void *owner;
     bool proved;
     bool closing;
-    bool paused;
+    bool paused, held;
     int watching; /* events that poll waits for */
     struct lbx_auth auth;
     struct lbx_channel channel;
@@ -76,16 +76,17 @@ static void on_io(uv_poll_t *h, int status, int events);
 
 static void flush(struct lbd_peer *p)
 {
-    int rc, want;
+    int rc = 0, want;
 
     if (p->closing)
         return;
-    rc = lbx_sock_flush(p->fd, &p->out);
+    if (!p->held)
+        rc = lbx_sock_flush(p->fd, &p->out);
     if (rc < 0) {
         fail(p, rc);
         return;
     }
-    want = (p->paused ? 0 : UV_READABLE) | (lbx_buf_len(&p->out) > 0 ? UV_WRITABLE : 0);
+    want = (p->paused ? 0 : UV_READABLE) | (!p->held && lbx_buf_len(&p->out) > 0 ? UV_WRITABLE : 0);
     if (want != p->watching) {
         p->watching = want;
         uv_poll_start(&p->poll, want, on_io);
@@ -210,6 +211,15 @@ int lbd_peer_send(struct lbd_peer *p, const struct lbw_rank_msg *msg)
     p->last_sent_ns = lbx_clock_mono_ns();
     uv_prepare_start(&p->prepare, on_prepare);
     return 0;
+}
+
+void lbd_peer_hold(struct lbd_peer *p, bool hold)
+{
+    if (p->held == hold)
+        return;
+    p->held = hold;
+    if (!p->closing)
+        uv_prepare_start(&p->prepare, on_prepare);
 }
 
 void lbd_peer_pause(struct lbd_peer *p)

@@ -43,6 +43,9 @@ int lbd_peer_send(struct lbd_peer *p, const struct lbw_rank_msg *msg)
 /* Send what is queued as far as the socket takes it, then close.  The owner hears nothing more of it. */
 void lbd_peer_close(struct lbd_peer *p);
 
+/* Let what is queued wait, or send it when the loop next turns. */
+void lbd_peer_hold(struct lbd_peer *p, bool hold);
+
 /* Take no further message until resumed; what comes waits in the socket.  Resuming may call the owner at once. */
 void lbd_peer_pause(struct lbd_peer *p);
 void lbd_peer_resume(struct lbd_peer *p);
