@@ -15,7 +15,8 @@
 #include "tests/unit/libclient/lists.h"
 
 #define STEPS 25
-#define WIDE 600 /* words in a row of the wide array: pages of its own */
+#define SHORT_NS 1e6 /* of which LATER_NS of policy/votes.c has room for LATER */
+#define WIDE 600     /* words in a row of the wide array: pages of its own */
 
 struct shared {
     const struct stepped_job *job;
@@ -114,6 +115,8 @@ static void run_loop(struct member *m, lb_ctx *ctx)
         }
     fault_arm(j->seed + (uint64_t)m->rank, j->fail_memory);
     for (int step = 0; step < STEPS; step++) {
+        if (j->late)
+            l->step->step_ns = SHORT_NS;
         if (lb_loop_exchange(l) != 0)
             crew_add(&s->errors, 1);
         if (j->late && l->step->voted)

@@ -18,8 +18,9 @@ struct stepped_job {
     unsigned fail_memory;
     int64_t sync_ns;        /* see struct crew_config */
     int lose, lose_layouts; /* see struct mind_config */
-    int64_t
-        *late; /* counts, on all ranks, exchanges that left a vote under way; NULL: nobody asks */
+    /* counts, on all ranks, exchanges that left a vote under way, and has steps be taken for short ones, however slow this
+     * machine is, as votes of long ones are taken at once; NULL: nobody asks */
+    int64_t *late;
 };
 
 /*
