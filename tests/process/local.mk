@@ -4,3 +4,5 @@ tests_process_test_balancer_SOURCES = tests/process/test_balancer.c tests/proces
 tests_process_test_balancer_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SODIUM_CFLAGS)
 tests_process_test_balancer_LDADD = libwire.la libcommon.la $(CHECK_LIBS)
 EXTRA_tests_process_test_balancer_DEPENDENCIES = lb-balancer$(EXEEXT)
+check_SCRIPTS += tests/process/planted.sh
+EXTRA_DIST += tests/process/planted.sh

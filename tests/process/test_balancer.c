@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The real lb-balancer, spoken to over its real sockets: who gets in, what is refused, what a pass looks like. */
 #include <check.h>
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@
 #include "common/sock.h"
 #include "tests/process/fake_rank.h"
 #include "tests/unit/suite.h"
+
+#define UNHEARD_NS (11 * LBX_NS_PER_S) /* that of lbd/balancer/job.c, and some beats */
 
 static struct lbw_rank_msg msg; /* large */
 
@@ -50,6 +53,13 @@ static void report_dry(struct fake_rank *r, int64_t pass, int64_t executed)
     msg.u.report.pass = pass;
     msg.u.report.executed = executed;
     msg.u.report.flags = LBW_DRY;
+    fake_rank_send(r, &msg);
+}
+
+static void ask(struct fake_rank *r)
+{
+    memset(&msg, 0, sizeof(msg));
+    msg.type = LBW_ASK;
     fake_rank_send(r, &msg);
 }
 
@@ -118,11 +128,8 @@ START_TEST(a_summary_for_rank_0)
         ck_assert(fake_rank_await(&r[i], LBW_FINAL, &msg));
     close_loop(&r[0], 2, INT64_C(2000000000));
     close_loop(&r[1], 8, INT64_MAX);
-    for (int i = 0; i < 2; i++) {
-        memset(&msg, 0, sizeof(msg));
-        msg.type = LBW_ASK;
-        fake_rank_send(&r[1 - i], &msg);
-    }
+    ask(&r[1]);
+    ask(&r[0]);
     leave(&r[1]);
     ck_assert(fake_rank_await(&r[0], LBW_SUMMARY, &msg));
     ck_assert_ptr_nonnull(strstr(msg.u.summary.text, "lb: policy static, 2 ranks: "));
@@ -275,6 +282,53 @@ START_TEST(a_lost_rank_stops_balancing)
 }
 END_TEST
 
+/*
+ * Rank 1 has said that its pass is over and is then silent for longer than the balancer waits for a word, while what it says may
+ * be lost on the way: the pass ends, but it hears of that only when it is heard again.  Planted: it is heard in between.
+ */
+static void leave_unheard(bool planted)
+{
+    struct fake_balancer b;
+    struct fake_rank r[2];
+    int64_t until_ns = lbx_clock_mono_ns() + UNHEARD_NS;
+    ssize_t n = 0;
+
+    fake_balancer_start(&b, 2, "static");
+    for (uint32_t i = 0; i < 2; i++)
+        fake_rank_join(&r[i], &b.endpoint, i, 2);
+    for (int i = 0; i < 2; i++)
+        ck_assert(fake_rank_await(&r[i], LBW_START, &msg));
+    for (int i = 0; i < 2; i++)
+        open_loop(&r[i], 10, 5 * i, 5 * i + 5);
+    report_dry(&r[1], 0, 5);
+    while (lbx_sock_wait(r[1].fd, POLLIN, until_ns) > 0)
+        ck_assert_int_gt(n = lbx_sock_fill(r[1].fd, &r[1].in), 0);
+    ck_assert_int_gt(n, 0); /* beats, as long as it counted as heard */
+    if (planted)
+        ask(&r[1]);
+    report_dry(&r[0], 0, 5);
+    ck_assert(fake_rank_await(&r[0], LBW_FINAL, &msg));
+    ck_assert_msg(lbx_sock_wait(r[1].fd, POLLIN, lbx_clock_mono_ns() + LBX_NS_PER_S) == -ETIMEDOUT,
+                  "an unheard rank hears");
+    ask(&r[1]);
+    ck_assert(fake_rank_await(&r[1], LBW_FINAL, &msg));
+    for (int i = 0; i < 2; i++)
+        leave(&r[i]);
+    ck_assert_int_eq(fake_balancer_end(&b), 0);
+}
+
+START_TEST(an_unheard_rank_hears_nothing)
+{
+    leave_unheard(false);
+}
+END_TEST
+
+START_TEST(planted)
+{
+    leave_unheard(true);
+}
+END_TEST
+
 static pid_t start_with_dir(const char *dir)
 {
     const char *build = getenv("top_builddir");
@@ -358,6 +412,14 @@ START_TEST(the_folder_is_private_and_goes_away)
 }
 END_TEST
 
+static TCase *planted_case(void)
+{
+    TCase *tc = suite_case("planted");
+
+    tcase_add_test(tc, planted);
+    return tc;
+}
+
 int main(void)
 {
     TCase *tc = suite_case("all");
@@ -370,6 +432,7 @@ int main(void)
     tcase_add_loop_test(tc, garbage_in_frames_stops_balancing, 0, 3);
     tcase_add_loop_test(tc, trailing_bytes_and_lies_stop_balancing, 0, 3);
     tcase_add_test(tc, a_lost_rank_stops_balancing);
+    tcase_add_test(tc, an_unheard_rank_hears_nothing);
     tcase_add_test(tc, the_folder_is_private_and_goes_away);
-    return suite_run("lb-balancer", tc);
+    return suite_run("lb-balancer", tc, getenv("LB_PROCESS_PLANTED") ? planted_case() : NULL);
 }
