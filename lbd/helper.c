@@ -47,13 +47,17 @@ static void close_handle(uv_handle_t *handle)
 
 void lbd_helper_drop(struct lbd_helper *h, bool kill)
 {
+    uv_handle_t *process = (uv_handle_t *)&h->process;
+
     if (!h->running)
         return;
-    if (kill && !uv_is_closing((uv_handle_t *)&h->process))
-        uv_process_kill(&h->process, SIGKILL);
     close_handle((uv_handle_t *)&h->to);
     close_handle((uv_handle_t *)&h->from);
-    close_handle((uv_handle_t *)&h->process);
+    /* one that is killed has its handle until its end: libuv waits for no process without */
+    if (!kill)
+        close_handle(process);
+    else if (!uv_is_closing(process))
+        uv_process_kill(&h->process, SIGKILL);
 }
 
 static void on_exit_of(uv_process_t *process, int64_t status, int sig)
@@ -117,10 +121,13 @@ int lbd_helper_start(struct lbd_helper *h, const char *path)
     h->running = true;
     rc = uv_spawn(h->loop, &h->process, &options);
     h->to.data = h->from.data = h->process.data = h;
-    if (rc == 0)
-        rc = uv_read_start((uv_stream_t *)&h->from, on_alloc, on_read);
-    if (rc < 0)
+    if (rc < 0) {
         lbd_helper_drop(h, false);
+        return rc;
+    }
+    rc = uv_read_start((uv_stream_t *)&h->from, on_alloc, on_read);
+    if (rc < 0)
+        lbd_helper_drop(h, true);
     return rc;
 }
 

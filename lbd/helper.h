@@ -32,7 +32,10 @@ int lbd_helper_send(struct lbd_helper *h, const char *text) __attribute__((warn_
 /* The end of its input, when all is written. */
 void lbd_helper_finish(struct lbd_helper *h);
 
-/* Let go of it: killed when kill is set. */
+/*
+ * Close what leads to it and from it, and with kill end it; it runs until on_end.  Without kill it goes on by itself, and who
+ * goes on too must have waited for its end, or a zombie stays.
+ */
 void lbd_helper_drop(struct lbd_helper *h, bool kill);
 void lbd_helper_fini(struct lbd_helper *h);
 

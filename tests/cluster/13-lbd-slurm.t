@@ -32,4 +32,10 @@ ok "nor is one ranked that is down" within 60 ranked n1
 is "$(of_host n2 slurm)" down "which lbctl knows"
 cluster head scontrol update NodeName=n2 State=resume >/dev/null
 ok "when it is up it is ranked again" within $again ranked "n1 n2"
+zombies() { # of lbds of this cluster
+  ps -eo ppid=,stat=,comm= | while read -r parent stat name; do
+    [[ $stat$name != Z*lb-slurm* ]] || ! grep -qF "$(cluster dir)/" "/proc/$parent/cmdline" || echo "$parent"
+  done
+}
+ok "its helpers leave no zombies" diff /dev/null <(zombies)
 done_testing

@@ -2,7 +2,9 @@
 /* Slurm's idle hosts as lb-slurm tells them: who waits, what is known when it fails, and partitions. */
 #include "lbd/vacant.h"
 
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/folder.h"
@@ -41,6 +43,7 @@ static void end(void)
     uv_run(&loop, UV_RUN_DEFAULT);
     lbd_vacant_destroy(vacant);
     ck_assert_int_eq(uv_loop_close(&loop), 0);
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* none is left, nor as a zombie */
     remove_folder(folder);
 }
 
@@ -152,6 +155,17 @@ START_TEST(it_breaks_off)
 }
 END_TEST
 
+/* One that neither answers nor ends is killed. */
+START_TEST(it_hangs)
+{
+    start("kill -STOP $$");
+    ask();
+    ck_assert_int_eq(lbd_vacant_at_ns(vacant), 0);
+    ck_assert_int_eq(answers, 1);
+    end();
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = suite_case("vacant");
@@ -161,5 +175,6 @@ int main(void)
     tcase_add_test(tc, it_fails);
     tcase_add_test(tc, it_ends);
     tcase_add_test(tc, it_breaks_off);
+    tcase_add_test(tc, it_hangs);
     return suite_run("lbd/vacant", tc);
 }
