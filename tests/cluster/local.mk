@@ -11,6 +11,7 @@ EXTRA_DIST += tests/lib/build.sh tests/lib/jobs.sh tests/lib/lanes.sh tests/lib/
 EXTRA_DIST += tests/cluster/cluster tests/cluster/lib tests/cluster/terminal.py packaging/debian-packages .ci .gitignore
 EXTRA_DIST += tests/cluster/00-cluster.t tests/cluster/10-lbd.t tests/cluster/12-lbd-hosts.t tests/cluster/13-lbd-slurm.t \
 	tests/cluster/14-lbd-faults.t tests/cluster/14-outlook.t tests/cluster/16-faults-jobs.t tests/cluster/17-store-jobs.t \
+	tests/cluster/18-holds.t \
 	tests/cluster/20-plugin.t tests/cluster/21-policy.t tests/cluster/22-placement.t tests/cluster/23-weights.t \
 	tests/cluster/24-burst.t tests/cluster/30-examples.t tests/cluster/40-faults.t tests/cluster/50-job-metrics.t \
 	tests/cluster/52-lbctl-jobs.t tests/cluster/53-job-kinds.t tests/cluster/60-explain.t tests/cluster/61-het.t \
