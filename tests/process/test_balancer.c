@@ -16,7 +16,7 @@
 #include "tests/process/fake_rank.h"
 #include "tests/unit/suite.h"
 
-#define UNHEARD_NS (11 * LBX_NS_PER_S) /* that of lbd/balancer/job.c, and some beats */
+#define SILENT_NS (11 * LBX_NS_PER_S) /* UNHEARD_NS of lbd/balancer/job.c, and some beats */
 
 static struct lbw_rank_msg msg; /* large */
 
@@ -290,7 +290,7 @@ static void leave_unheard(bool planted)
 {
     struct fake_balancer b;
     struct fake_rank r[2];
-    int64_t until_ns = lbx_clock_mono_ns() + UNHEARD_NS;
+    int64_t until_ns = lbx_clock_mono_ns() + SILENT_NS;
     ssize_t n = 0;
 
     fake_balancer_start(&b, 2, "static");

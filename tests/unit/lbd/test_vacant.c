@@ -2,7 +2,6 @@
 /* Slurm's idle hosts as lb-slurm tells them: who waits, what is known when it fails, and partitions. */
 #include "lbd/vacant.h"
 
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
