@@ -41,6 +41,22 @@ START_TEST(test_liu)
 }
 END_TEST
 
+/* A slow host is given little, since its iterations may cost more than is thought, but not nothing. */
+START_TEST(test_pairwise_slow_taker)
+{
+    struct lbp_view fast = rank_of(0.75, 200e6, 1e6), slow = rank_of(0.114, 0, 0);
+    struct lbp_transfer t = {0};
+    double gain;
+
+    slow.hook = 0;
+    lbp_profit_init(&profit, 1e6, 0);
+    gain = lbp_pairwise_best(&fast, &slow, &profit, 0, 0, &t);
+    ck_assert_double_ge(gain, 0.09 * 200e6 / 0.75);
+    ck_assert_double_ge(t.work, 0.09 * 200e6);
+    ck_assert_double_lt(t.work, 200e6 * 0.114 / (0.75 + 0.114));
+}
+END_TEST
+
 /* Case C's end: one iteration of 50 ms left at the slow host, a fast one idle. */
 START_TEST(test_pairwise_coarse)
 {
@@ -195,6 +211,7 @@ int main(void)
     TCase *t = suite_case("plan");
 
     tcase_add_test(t, test_liu);
+    tcase_add_test(t, test_pairwise_slow_taker);
     tcase_add_test(t, test_pairwise_coarse);
     tcase_add_test(t, test_plan_coarse);
     tcase_add_test(t, test_plan_absent);
