@@ -11,9 +11,10 @@
 #define REPORT_NS \
     50e3 /* CPU time of a report at both ends: the messages themselves hold nobody up */
 #define TICK_MIN_NS 2e6
-#define CALM 3 /* periods between plain reports while much is left */
-#define LONG 8 /* and while very much is: a rank that changes says so before */
-#define ENDS 2 /* so many reports come at least before a rank is to report more often */
+#define CALM 3        /* periods between plain reports while much is left */
+#define LONG 8        /* and while very much is: a rank that changes says so before */
+#define EARLY_LEFT 32 /* parts of what a rank has left: after one it reports, at the beginning */
+#define ENDS 2        /* so many reports come at least before a rank is to report more often */
 #define OVERDUE_NS 50e6
 
 void lbp_auto_period(struct lbp_balance *b)
@@ -40,7 +41,9 @@ static int64_t wanted_period(const struct lbp_balance *b, uint32_t rank, bool ea
     double end = lbp_view_end(&b->view[rank]);
     int64_t period = b->model.rank[rank].period_ns;
 
-    if (early || end < (double)b->period_ns)
+    if (early) /* a plan can wait as long as much is left: what is learnt by then is the surer */
+        return (int64_t)fmin(fmax(end / EARLY_LEFT, LBP_PERIOD_QUICK_NS), (double)b->period_ns);
+    if (end < (double)b->period_ns)
         return LBP_PERIOD_QUICK_NS;
     /* a rank that changes says so before, see policy/alert.h */
     if (end > ENDS * LONG * (double)b->period_ns)
