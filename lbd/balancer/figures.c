@@ -10,8 +10,8 @@
 #include "policy/plus.h"
 #include "common/clock.h"
 #include "common/text.h"
+#include "lbd/balancer/ask.h"
 #include "lbd/balancer/loops.h"
-#include "wire/local.h"
 #include "wire/placement.h"
 
 #define FIRST_MS 1000
@@ -19,20 +19,19 @@
 #define YOUNG \
     12 /* so many times as often as that; then 64 jobs of a user stay within his messages */
 #define EVERY_LATER_MS 10000
-#define ASK_NS (40 * LBX_NS_PER_MS)
 #define NAME_BYTES 256
 #define SETTLED_S 15  /* until then a rank that has told of no work may just not have told yet */
 #define HOSTS_MAX 256 /* of larger jobs only so many hosts are told one by one */
 
 struct lbd_figures {
     uv_timer_t timer;
-    uv_work_t work;
+    struct lbd_ask ask;
     const struct lbd_job *job;
     const char *socket, *policy;
     double begun_s;
     int told; /* times, as long as the job is young */
     bool asking, finishing, said_last;
-    struct lbw_local_msg request, answer; /* large */
+    struct lbw_local_msg request; /* large */
 };
 
 struct host {
@@ -168,22 +167,14 @@ static json_t *pack(const struct lbd_figures *f)
     return o;
 }
 
-/* On a thread: may wait. */
-static void ask(uv_work_t *work)
-{
-    struct lbd_figures *f = work->data;
-
-    /* nobody is there, or does not listen: figures are a service, not a duty */
-    (void)!lbw_local_ask(f->socket, &f->request, lbx_clock_mono_ns() + ASK_NS, &f->answer);
-}
-
 static void send_figures(struct lbd_figures *f);
 
-static void on_asked(uv_work_t *work, int status)
+/* Whether somebody was there does not matter: figures are a service, not a duty. */
+static void on_asked(void *arg, int rc)
 {
-    struct lbd_figures *f = work->data;
+    struct lbd_figures *f = arg;
 
-    (void)status;
+    (void)rc;
     f->asking = false;
     if (f->finishing && !f->said_last)
         send_figures(f);
@@ -203,8 +194,9 @@ static void send_figures(struct lbd_figures *f)
         return;
     f->request.u.text.text[n] = '\0';
     f->request.type = LBW_L_JOB;
-    f->asking = uv_queue_work(f->timer.loop, &f->work, ask, on_asked) == 0;
+    f->asking = true;
     f->said_last = f->finishing;
+    lbd_ask_begin(&f->ask, f->timer.loop, f->socket, &f->request, on_asked, f);
 }
 
 static void on_timer(uv_timer_t *h)
@@ -228,7 +220,7 @@ int lbd_figures_create(uv_loop_t *loop, const struct lbd_job *job, const char *s
     f->policy = policy;
     f->begun_s = (double)lbx_clock_wall_ns() / 1e9;
     uv_timer_init(loop, &f->timer);
-    f->timer.data = f->work.data = f;
+    f->timer.data = f;
     uv_timer_start(&f->timer, on_timer, FIRST_MS, EVERY_MS);
     *ret = f;
     return 0;

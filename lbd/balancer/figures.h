@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The job's figures for the lbd of this host: every few seconds and once at the end, as the JSON of wire/local.h's LBW_L_JOB.
- * Asked and sent on a thread of libuv's, so that an lbd that is slow, stopped or not there delays no rank.
+ * The job's figures for the lbd of this host: every few seconds and once at the end, as the JSON of wire/local.h's LBW_L_JOB
+ * (lbd/balancer/ask.h).
  *   {"policy":"..","account":"..","partition":"..","begun_s":..,"final":false,"ranks":..,
  *    "load_balance":..,"balance_before":.. (once there is one),"efficiency":..,"period_s":..,"block":..,"loops":..,
  *    "moved":{"proportional":..,"dry":..},"skipped":{"below_threshold":..,"unprofitable":..,"filtered":..,"unstable":..},

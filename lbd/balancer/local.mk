@@ -1,6 +1,7 @@
 # lb-balancer: one a job step, as the user.
 pkglibexec_PROGRAMS += lb-balancer
 lb_balancer_SOURCES = \
+	lbd/balancer/ask.c lbd/balancer/ask.h \
 	lbd/balancer/explain.c lbd/balancer/explain.h \
 	lbd/balancer/figures.c lbd/balancer/figures.h \
 	lbd/balancer/handover.c lbd/balancer/handover.h \

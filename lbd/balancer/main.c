@@ -279,7 +279,6 @@ int main(int argc, char **argv)
         return rc;
     lbx_log_open("lb-balancer", LBX_LOG_WARNING);
     signal(SIGPIPE, SIG_IGN);
-    setenv("UV_THREADPOOL_SIZE", "2", 1); /* one thread tells the figures, one the decisions */
     prctl(PR_SET_DUMPABLE,
           0); /* the key is in our memory: no core file, no debugger of another job of the user's */
     b.parent = getppid();

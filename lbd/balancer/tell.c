@@ -9,26 +9,25 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "wire/local.h"
+#include "lbd/balancer/ask.h"
 
 #define EVERY_MS 1000
 #define QUIET_TURNS 5 /* decisions to leave all as it is can wait for so many of them */
-#define ASK_NS (40 * LBX_NS_PER_MS)
-#define AT_ONCE 40 /* decisions in a message: about 1 KB each with 16 ranks */
+#define AT_ONCE 40    /* decisions in a message: about 1 KB each with 16 ranks */
 #define HOSTS_MAX 64
 #define FAILURES_MAX 3 /* one after another: nobody is there */
 
 struct lbd_tell {
     uv_timer_t timer;
-    uv_work_t work;
+    struct lbd_ask ask;
     const struct lbd_explain *explain;
     const struct lbd_job *job;
     const char *socket, *policy;
     double begun_s;
     uint64_t next, after; /* the first not told; the one after those on their way */
-    bool asking, finishing, said_last, failed, alive; /* alive: it has answered */
-    int failures, turns;                              /* turns: since something was told */
-    struct lbw_local_msg request, answer;             /* large */
+    bool asking, finishing, said_last, alive; /* alive: it has answered */
+    int failures, turns;                      /* turns: since something was told */
+    struct lbw_local_msg request;             /* large */
 };
 
 static json_t *pack(struct lbd_tell *t, uint64_t first, uint64_t next)
@@ -45,29 +44,19 @@ static json_t *pack(struct lbd_tell *t, uint64_t first, uint64_t next)
                      t->finishing && t->after == next, "decisions", list);
 }
 
-/* On a thread: may wait. */
-static void ask(uv_work_t *work)
-{
-    struct lbd_tell *t = work->data;
-    int rc = lbw_local_ask(t->socket, &t->request, lbx_clock_mono_ns() + ASK_NS, &t->answer);
-
-    t->failed = rc < 0 || t->answer.type != LBW_L_OK;
-}
-
 static void tell(struct lbd_tell *t);
 
-static void on_asked(uv_work_t *work, int status)
+static void on_asked(void *arg, int rc)
 {
-    struct lbd_tell *t = work->data;
+    struct lbd_tell *t = arg;
 
     t->asking = false;
-    t->failed = t->failed || status != 0;
-    t->failures = t->failed ? t->failures + 1 : 0;
-    if (!t->failed)
+    t->failures = rc < 0 ? t->failures + 1 : 0;
+    if (rc == 0)
         t->next = t->after;
-    t->alive = t->alive || !t->failed;
+    t->alive = t->alive || rc == 0;
     /* At the end one that has answered before is asked again; else a job does not wait for it. */
-    if (t->finishing && (t->failed ? t->alive && t->failures < FAILURES_MAX : !t->said_last))
+    if (t->finishing && (rc < 0 ? t->alive && t->failures < FAILURES_MAX : !t->said_last))
         tell(t);
 }
 
@@ -92,7 +81,8 @@ static void tell(struct lbd_tell *t)
     t->request.u.text.text[n] = '\0';
     t->request.type = LBW_L_DECISIONS;
     t->said_last = t->finishing && t->after == next;
-    t->asking = uv_queue_work(t->timer.loop, &t->work, ask, on_asked) == 0;
+    t->asking = true;
+    lbd_ask_begin(&t->ask, t->timer.loop, t->socket, &t->request, on_asked, t);
 }
 
 /* Nothing has been done, and there is room for what was left. */
@@ -131,7 +121,7 @@ int lbd_tell_create(uv_loop_t *loop, const struct lbd_explain *explain, const st
     t->policy = policy;
     t->begun_s = (double)(lbx_clock_wall_ns() / LBX_NS_PER_S);
     uv_timer_init(loop, &t->timer);
-    t->timer.data = t->work.data = t;
+    t->timer.data = t;
     uv_timer_start(&t->timer, on_timer, EVERY_MS, EVERY_MS);
     *ret = t;
     return 0;

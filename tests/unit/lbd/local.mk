@@ -1,4 +1,9 @@
 # Tests of lbd/.
+check_PROGRAMS += tests/unit/lbd/test_ask
+tests_unit_lbd_test_ask_SOURCES = tests/unit/lbd/test_ask.c lbd/balancer/ask.c
+tests_unit_lbd_test_ask_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(UV_CFLAGS)
+tests_unit_lbd_test_ask_LDADD = libwire.la libcommon.la $(CHECK_LIBS) $(UV_LIBS)
+
 check_PROGRAMS += tests/unit/lbd/test_backlog
 tests_unit_lbd_test_backlog_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_backlog_LDADD = liblbd.la $(CHECK_LIBS)
