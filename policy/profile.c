@@ -6,8 +6,11 @@
  * (ranks work from left to right), else the nearest on its right in that block, else the mean of
  * all.  A loop may be even and the samples noisy: then single bins must not be believed.  How much
  * of the scatter is structure is told by von Neumann's ratio: neighbours of a smooth loop are
- * alike, neighbours of noise are as different as any two bins.  The estimates shrink to the mean by
- * it. Source: ours.
+ * alike, neighbours of noise are as different as any two bins.  But all that is measured at one
+ * time in one place is wrong alike, where ranks take processor time from each other; so, second,
+ * what one place was measured to cost at different times tells how much of the scatter is of the
+ * measuring.  The estimates shrink to the mean by both.
+ * Source: ours.
  */
 #include "policy/profile.h"
 
@@ -17,7 +20,8 @@
 #define EVEN_RATIO 0.03 /* scatter below this is never structure */
 #define FADE_AT 2.0     /* passes in a bin after which what was seen counts half */
 #define LEARN 0.1
-#define RECENT 4 /* bins that the value to the left is a mean of */
+#define COMPARED 2.0 /* passes */
+#define RECENT 4     /* bins that the value to the left is a mean of */
 
 void lbp_profile_init(struct lbp_profile *p, int64_t n)
 {
@@ -74,19 +78,56 @@ static void add_scatter(struct lbp_profile *p, int64_t first, int64_t last, doub
         p->scatter += LEARN * (square - p->scatter);
 }
 
+/*
+ * Compare with what was measured there before, if it was the same span: of another the difference would be the iterations'.
+ * Then it is the latest span.
+ */
+static void add_difference(struct lbp_profile *p, int64_t first, int64_t last, double work)
+{
+    int from = (int)(first / p->width), to = (int)((last - 1) / p->width);
+    bool same = p->first[from] == first && p->last[from] == last && p->first[to] == first &&
+                p->last[to] == last;
+    double before = 0, seen = 0, size = (double)(last - first), off;
+
+    for (int bin = from; bin <= to; bin++) {
+        int64_t a = first > bin_first(p, bin) ? first : bin_first(p, bin);
+        int64_t end = bin_first(p, bin) + bin_size(p, bin);
+        int64_t b = last < end ? last : end;
+
+        same = same && p->iterations[bin] > 0;
+        if (same) {
+            before += p->work[bin] / p->iterations[bin] * (double)(b - a);
+            seen += p->iterations[bin] / (double)bin_size(p, bin) * (double)(b - a);
+        }
+        p->first[bin] = first;
+        p->last[bin] = last;
+    }
+    if (!same)
+        return;
+    off = (work - before) / size;
+    p->differ += off * off / (1 + size / seen) * size; /* what is known is uncertain, too */
+    p->compared += size;
+    if (p->compared > COMPARED * (double)p->n) {
+        p->differ /= 2;
+        p->compared /= 2;
+    }
+}
+
 double lbp_profile_error(const struct lbp_profile *p, double iterations)
 {
     return iterations > 0 ? sqrt(p->scatter * iterations) : 0;
 }
 
-void lbp_profile_add(struct lbp_profile *p, int64_t first, int64_t last, double work)
+static bool is_good(const struct lbp_profile *p, int64_t first, int64_t last, double work)
 {
-    double each;
+    return first >= 0 && last <= p->n && first < last && isfinite(work) && work >= 0;
+}
 
-    if (first < 0 || last > p->n || first >= last || !isfinite(work) || work < 0)
-        return;
+static void add(struct lbp_profile *p, int64_t first, int64_t last, double work)
+{
+    double each = work / (double)(last - first);
+
     add_scatter(p, first, last, work);
-    each = work / (double)(last - first);
     for (int bin = (int)(first / p->width); bin < p->nbins && bin_first(p, bin) < last; bin++) {
         int64_t a = first > bin_first(p, bin) ? first : bin_first(p, bin);
         int64_t end = bin_first(p, bin) + bin_size(p, bin);
@@ -102,15 +143,24 @@ void lbp_profile_add(struct lbp_profile *p, int64_t first, int64_t last, double 
     p->dirty = true;
 }
 
+void lbp_profile_add(struct lbp_profile *p, int64_t first, int64_t last, double work)
+{
+    if (!is_good(p, first, last, work))
+        return;
+    add_difference(p, first, last, work);
+    add(p, first, last, work);
+}
+
 void lbp_profile_add_whole(struct lbp_profile *p, int64_t first, int64_t last, double work)
 {
     double thought;
 
-    if (first < 0 || last > p->n || first >= last || !isfinite(work) || work < 0)
+    if (!is_good(p, first, last, work))
         return;
     thought = lbp_profile_learned(p) ? lbp_profile_work(p, first, last) : 0;
+    add_difference(p, first, last, work);
     if (!(thought > 0)) {
-        lbp_profile_add(p, first, last, work);
+        add(p, first, last, work);
         return;
     }
     for (int64_t at = first, end; at < last; at = end) {
@@ -118,7 +168,7 @@ void lbp_profile_add_whole(struct lbp_profile *p, int64_t first, int64_t last, d
 
         end = bin_first(p, bin) + bin_size(p, bin);
         end = end < last ? end : last;
-        lbp_profile_add(p, at, end, work / thought * p->cost[bin] * (double)(end - at));
+        add(p, at, end, work / thought * p->cost[bin] * (double)(end - at));
     }
 }
 
@@ -130,21 +180,31 @@ bool lbp_profile_learned(const struct lbp_profile *p)
     return false;
 }
 
-/* Share of the scatter between bins that is structure, 0 to 1; ret_mean[out] of all that was seen.
- */
-static double structure(const struct lbp_profile *p, double *ret_mean)
-{
-    double iterations = 0, work = 0, scatter = 0, steps = 0, mean;
-    int last = -1, nsteps = 0;
-    double noise;
+/* What the bins' costs are made of: variances, of all that was seen. */
+struct scatter {
+    double mean;
+    double all;      /* round the mean */
+    double even;     /* what is never structure */
+    double measured; /* of it, what measuring puts there in a bin that was seen once */
+    double rough;    /* what neighbours differ by */
+    double passes;   /* seen in a bin, mean */
+};
 
+static void find_scatter(const struct lbp_profile *p, struct scatter *s)
+{
+    double iterations = 0, work = 0, steps = 0, size = 0;
+    int last = -1, nsteps = 0;
+
+    *s = (struct scatter){.mean = 1};
     for (int bin = 0; bin < p->nbins; bin++) {
         iterations += p->iterations[bin];
         work += p->work[bin];
+        size += p->iterations[bin] > 0 ? (double)bin_size(p, bin) : 0;
     }
-    *ret_mean = mean = iterations > 0 ? work / iterations : 1;
     if (iterations <= 0)
-        return 0;
+        return;
+    s->mean = work / iterations;
+    s->passes = iterations / size;
     for (int bin = 0; bin < p->nbins; bin++) {
         double off;
 
@@ -152,8 +212,8 @@ static double structure(const struct lbp_profile *p, double *ret_mean)
             last = -1;
         if (p->iterations[bin] <= 0)
             continue;
-        off = p->work[bin] / p->iterations[bin] - mean;
-        scatter += p->iterations[bin] / iterations * off * off;
+        off = p->work[bin] / p->iterations[bin] - s->mean;
+        s->all += p->iterations[bin] / iterations * off * off;
         if (last >= 0) {
             double step = p->work[bin] / p->iterations[bin] - p->work[last] / p->iterations[last];
 
@@ -162,22 +222,31 @@ static double structure(const struct lbp_profile *p, double *ret_mean)
         }
         last = bin;
     }
-    noise = EVEN_RATIO * EVEN_RATIO * mean * mean;
-    if (nsteps > 0)
-        noise += steps / nsteps;
-    return scatter > noise ? 1 - noise / scatter : 0;
+    s->rough = nsteps > 0 ? steps / nsteps : 0;
+    s->even = EVEN_RATIO * EVEN_RATIO * s->mean * s->mean;
+    s->measured = p->compared > 0 ? p->differ / p->compared : 0;
+}
+
+/* Share of the scatter that is structure, 0 to 1, where bins were seen so often and neighbours differ by rough at random. */
+static double structure(const struct scatter *s, double passes, double rough)
+{
+    double noise = fmax(s->even, s->measured / fmax(1, passes)) + rough;
+
+    return s->all > noise ? 1 - noise / s->all : 0;
 }
 
 /* Fill the estimates of bins [from, to), one first block. */
-static void fill_block(struct lbp_profile *p, int from, int to, double share, double mean)
+static void fill_block(struct lbp_profile *p, int from, int to, const struct scatter *s)
 {
+    double share = structure(s, s->passes, s->rough), mean = s->mean;
     double recent = 0;
     int seen = 0, open = from;
 
     for (int bin = from; bin < to; bin++) {
         if (p->iterations[bin] > 0) {
             double passes = p->iterations[bin] / (double)bin_size(p, bin);
-            double own = passes > 1 ? 1 - 1 / passes : 0; /* seen again and again: believed */
+            /* seen again and again: believed, as far as it was seen the same */
+            double own = passes > 1 ? fmin(1 - 1 / passes, structure(s, passes, 0)) : 0;
             double raw = p->work[bin] / p->iterations[bin];
             double value = mean + (own > share ? own : share) * (raw - mean);
 
@@ -199,15 +268,15 @@ static void fill_block(struct lbp_profile *p, int from, int to, double share, do
 
 static void refresh(struct lbp_profile *p)
 {
-    double mean, share;
+    struct scatter s;
 
     if (!p->dirty)
         return;
-    share = structure(p, &mean);
+    find_scatter(p, &s);
     for (int from = 0, to; from < p->nbins; from = to) {
         for (to = from + 1; to < p->nbins && !p->begins[to];)
             to++;
-        fill_block(p, from, to, share, mean);
+        fill_block(p, from, to, &s);
     }
     p->before[0] = 0;
     for (int bin = 0; bin < p->nbins; bin++)
