@@ -8,8 +8,8 @@
  * of the scatter is structure is told by von Neumann's ratio: neighbours of a smooth loop are
  * alike, neighbours of noise are as different as any two bins.  But all that is measured at one
  * time in one place is wrong alike, where ranks take processor time from each other; so, second,
- * what one place was measured to cost at different times tells how much of the scatter is of the
- * measuring.  The estimates shrink to the mean by both.
+ * what one span took at different times tells how much of the scatter is of the measuring.  The
+ * estimates shrink to the mean by both.
  * Source: ours.
  */
 #include "policy/profile.h"
@@ -20,8 +20,8 @@
 #define EVEN_RATIO 0.03 /* scatter below this is never structure */
 #define FADE_AT 2.0     /* passes in a bin after which what was seen counts half */
 #define LEARN 0.1
-#define COMPARED 2.0 /* passes */
-#define RECENT 4     /* bins that the value to the left is a mean of */
+#define ROUNDS 2 /* of comparisons, that a mean is of */
+#define RECENT 4 /* bins that the value to the left is a mean of */
 
 void lbp_profile_init(struct lbp_profile *p, int64_t n)
 {
@@ -31,6 +31,7 @@ void lbp_profile_init(struct lbp_profile *p, int64_t n)
     if (p->width < 1)
         p->width = 1;
     p->nbins = (int)(p->n / p->width + (p->n % p->width != 0));
+    p->differ = -1;
     p->dirty = true;
 }
 
@@ -78,38 +79,40 @@ static void add_scatter(struct lbp_profile *p, int64_t first, int64_t last, doub
         p->scatter += LEARN * (square - p->scatter);
 }
 
-/*
- * Compare with what was measured there before, if it was the same span: of another the difference would be the iterations'.
- * Then it is the latest span.
- */
-static void add_difference(struct lbp_profile *p, int64_t first, int64_t last, double work)
+/* As much was compared as the loop has: what all of it has in common (a cold start, a processor's clock) is no difference. */
+static void end_round(struct lbp_profile *p)
+{
+    double n = p->round.n, mean = p->round.off / p->round.iterations, variance;
+
+    if (n >
+        1) { /* two measurements differ by the errors of both, and their sum is twice what it should be */
+        variance = 2 * (p->round.square / p->round.iterations - mean * mean) * n / (n - 1);
+        p->differ = p->differ < 0 ? variance : p->differ + (variance - p->differ) / ROUNDS;
+    }
+    memset(&p->round, 0, sizeof(p->round));
+}
+
+/* Compare with what the same span took the last time: of another the difference would be the iterations'. */
+static void compare(struct lbp_profile *p, int64_t first, int64_t last, double work)
 {
     int from = (int)(first / p->width), to = (int)((last - 1) / p->width);
     bool same = p->first[from] == first && p->last[from] == last && p->first[to] == first &&
-                p->last[to] == last;
-    double before = 0, seen = 0, size = (double)(last - first), off;
+                p->last[to] == last && p->latest[from] > 0;
+    double size = (double)(last - first), off;
 
+    if (same) {
+        off = (work - p->latest[from]) / (work + p->latest[from]);
+        p->round.iterations += size;
+        p->round.off += size * off;
+        p->round.square += size * off * off;
+        p->round.n++;
+        if (p->round.iterations >= (double)p->n)
+            end_round(p);
+    }
     for (int bin = from; bin <= to; bin++) {
-        int64_t a = first > bin_first(p, bin) ? first : bin_first(p, bin);
-        int64_t end = bin_first(p, bin) + bin_size(p, bin);
-        int64_t b = last < end ? last : end;
-
-        same = same && p->iterations[bin] > 0;
-        if (same) {
-            before += p->work[bin] / p->iterations[bin] * (double)(b - a);
-            seen += p->iterations[bin] / (double)bin_size(p, bin) * (double)(b - a);
-        }
         p->first[bin] = first;
         p->last[bin] = last;
-    }
-    if (!same)
-        return;
-    off = (work - before) / size;
-    p->differ += off * off / (1 + size / seen) * size; /* what is known is uncertain, too */
-    p->compared += size;
-    if (p->compared > COMPARED * (double)p->n) {
-        p->differ /= 2;
-        p->compared /= 2;
+        p->latest[bin] = work;
     }
 }
 
@@ -147,7 +150,7 @@ void lbp_profile_add(struct lbp_profile *p, int64_t first, int64_t last, double 
 {
     if (!is_good(p, first, last, work))
         return;
-    add_difference(p, first, last, work);
+    compare(p, first, last, work);
     add(p, first, last, work);
 }
 
@@ -158,7 +161,7 @@ void lbp_profile_add_whole(struct lbp_profile *p, int64_t first, int64_t last, d
     if (!is_good(p, first, last, work))
         return;
     thought = lbp_profile_learned(p) ? lbp_profile_work(p, first, last) : 0;
-    add_difference(p, first, last, work);
+    compare(p, first, last, work);
     if (!(thought > 0)) {
         add(p, first, last, work);
         return;
@@ -224,7 +227,7 @@ static void find_scatter(const struct lbp_profile *p, struct scatter *s)
     }
     s->rough = nsteps > 0 ? steps / nsteps : 0;
     s->even = EVEN_RATIO * EVEN_RATIO * s->mean * s->mean;
-    s->measured = p->compared > 0 ? p->differ / p->compared : 0;
+    s->measured = fmax(0, p->differ) * (s->mean * s->mean + s->all);
 }
 
 /* Share of the scatter that is structure, 0 to 1, where bins were seen so often and neighbours differ by rough at random. */

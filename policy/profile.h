@@ -15,17 +15,23 @@ struct lbp_profile {
     int64_t n;     /* iterations, >= 0 */
     int64_t width; /* of a bin, iterations, >= 1 */
     int nbins;
-    bool even;               /* iterations count the same: policy siegell */
-    double unit;             /* of one of them then; 0: not known yet */
-    double scatter;          /* variance of an iteration's work round cost, mean */
-    double differ, compared; /* what measurements of one place differ by: squares, of iterations */
-    bool dirty;              /* samples came since cost and before were made */
+    bool even;      /* iterations count the same: policy siegell */
+    double unit;    /* of one of them then; 0: not known yet */
+    double scatter; /* variance of an iteration's work round cost, mean */
+    double differ;  /* relative variance of a measurement; < 0: not known yet */
+    struct {
+        double iterations, off,
+            square; /* compared; and sums of measured less than before over their sum */
+        int n;
+    } round;                             /* what was compared since differ was made */
+    bool dirty;                          /* samples came since cost and before were made */
     double iterations[LBP_PROFILE_BINS]; /* seen in the bin, older passes faded */
     double work[LBP_PROFILE_BINS];       /* that they took */
     bool begins[LBP_PROFILE_BINS];       /* a rank's first block begins in this bin */
     double cost[LBP_PROFILE_BINS];       /* estimate, reference ns an iteration */
-    int64_t first[LBP_PROFILE_BINS],
-        last[LBP_PROFILE_BINS];          /* of the latest span that was measured there */
+    int64_t first[LBP_PROFILE_BINS];     /* of the latest span that was measured there, */
+    int64_t last[LBP_PROFILE_BINS];
+    double latest[LBP_PROFILE_BINS];     /* and what it took */
     double before[LBP_PROFILE_BINS + 1]; /* prefix sums of the estimated work of whole bins */
 };
 

@@ -159,6 +159,20 @@ START_TEST(test_wrong_alike)
 }
 END_TEST
 
+/* The first pass takes three times as long, as all is cold: what its parts have to do with each other is known all the same. */
+START_TEST(test_cold)
+{
+    lbp_profile_init(&p, 1000);
+    for (int b = 0; b < 4; b++)
+        lbp_profile_begin(&p, b * 250);
+    for (int pass = 0; pass < 6; pass++) {
+        for (int b = 0; b < 4; b++)
+            lbp_profile_add(&p, b * 250, (b + 1) * 250, 250 * (b ? 1 : 9) * (pass ? 1 : 3));
+        ck_assert_double_ge(lbp_profile_work(&p, 0, 250) / lbp_profile_work(&p, 250, 500), 8);
+    }
+}
+END_TEST
+
 /* take() is the inverse of work(), and sums of parts are the sum of the whole. */
 START_TEST(test_random)
 {
@@ -198,6 +212,7 @@ int main(void)
     tcase_add_test(t, test_even_noisy);
     tcase_add_test(t, test_growing);
     tcase_add_test(t, test_fades);
+    tcase_add_test(t, test_cold);
     tcase_add_loop_test(t, test_wrong_alike, 0, 2);
     tcase_add_test(t, test_random);
     return suite_run("profile", t);
