@@ -20,7 +20,7 @@
 #define EVEN_RATIO 0.03 /* scatter below this is never structure */
 #define FADE_AT 2.0     /* passes in a bin after which what was seen counts half */
 #define LEARN 0.1
-#define ROUNDS 2 /* of comparisons, that a mean is of */
+#define ROUNDS 3 /* of comparisons, that a mean is of */
 #define RECENT 4 /* bins that the value to the left is a mean of */
 
 void lbp_profile_init(struct lbp_profile *p, int64_t n)
@@ -84,8 +84,8 @@ static void end_round(struct lbp_profile *p)
 {
     double n = p->round.n, mean = p->round.off / p->round.iterations, variance;
 
-    if (n >
-        1) { /* two measurements differ by the errors of both, and their sum is twice what it should be */
+    if (n > 1) {
+        /* two measurements differ by the errors of both, and their sum is twice what it should be */
         variance = 2 * (p->round.square / p->round.iterations - mean * mean) * n / (n - 1);
         p->differ = p->differ < 0 ? variance : p->differ + (variance - p->differ) / ROUNDS;
     }
@@ -248,11 +248,13 @@ static void fill_block(struct lbp_profile *p, int from, int to, const struct sca
     for (int bin = from; bin < to; bin++) {
         if (p->iterations[bin] > 0) {
             double passes = p->iterations[bin] / (double)bin_size(p, bin);
-            /* seen again and again: believed, as far as it was seen the same */
-            double own = passes > 1 ? fmin(1 - 1 / passes, structure(s, passes, 0)) : 0;
-            double raw = p->work[bin] / p->iterations[bin];
-            double value = mean + (own > share ? own : share) * (raw - mean);
+            /* seen again and again: believed, as far as measuring can be */
+            double own = passes > 1 ? 1 - 1 / passes : 0;
+            double raw = p->work[bin] / p->iterations[bin], value;
 
+            if (s->measured > s->even)
+                own = fmin(own, structure(s, passes, 0));
+            value = mean + (own > share ? own : share) * (raw - mean);
             seen++;
             recent += (raw - recent) / (seen < RECENT ? seen : RECENT);
             p->cost[bin] = value;
