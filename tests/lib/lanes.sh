@@ -204,8 +204,13 @@ lanes_beside_start() { # LANE...
   trap 'exit 130' INT TERM HUP
 }
 
-lanes_beside_end() { # with all of its session, whose groups are several
-  [ -z "$beside_pid" ] || pkill -s "$beside_pid" || true
+# With all of its session, whose groups are several; again, as one that was being forked is not seen at once.
+lanes_beside_end() {
+  [ -n "$beside_pid" ] || return 0
+  for _ in $(seq 50); do
+    pkill -s "$beside_pid" || return 0
+    sleep 0.1
+  done
 }
 
 # Wait for them; what they said, and what they came to: a line "=LANE PASSED FAILED SKIPPED SECONDS", lines "=REASON".
