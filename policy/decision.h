@@ -54,9 +54,10 @@ struct lbp_decision {
     double cost_ns, benefit_ns; /* PLAN: of the moves; over the time that they are expected to last.
                                    PAIR: the least gain worth a move; the gain */
     double stable_ns;           /* PLAN: speeds are expected to stay so long */
-    int64_t period_ns;          /* between decisions */
-    uint32_t from, to;          /* PAIR; else UINT32_MAX */
-    int64_t moves, iterations;  /* that were told */
+    double account_ns;         /* STEPS: what all plans have won less their cost, as in stepped.h */
+    int64_t period_ns;         /* between decisions */
+    uint32_t from, to;         /* PAIR; else UINT32_MAX */
+    int64_t moves, iterations; /* that were told */
 };
 
 /* Those of one call. */

@@ -377,6 +377,7 @@ bool lbp_stepped_decided(struct lbp_stepped *s, struct lbp_decision *ret)
         .cost_ns = d->cost_ns,
         .benefit_ns = d->benefit_ns,
         .stable_ns = lbp_horizon_ns(&s->profit.horizon, d->at_ns),
+        .account_ns = s->account_ns,
         .period_ns = s->period_ns,
         .from = UINT32_MAX,
         .to = UINT32_MAX,

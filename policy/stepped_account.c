@@ -11,9 +11,15 @@
 #define HORIZON_NS 1000e6 /* a loop is expected to go on as long as it has, and at least so long */
 #define BACK \
     0.98 /* the bounds before are taken again when they were faster than so much of these */
-#define HELD_MIN_NS 80e6   /* steps are judged after so long, */
+#define DEFINITE \
+    0.08 /* by so much more were the very first bounds to be, which all plans gave up */
+#define USUAL_NS 5000e6  /* of computing tell what a rank usually does; what is older counts less */
+#define HELD_MIN_NS 80e6 /* steps are judged after so long, */
 #define HELD_MAX_NS 1000e6 /* and what is older counts less */
+#define PROOF_NS 900e6     /* or as long as the way back takes: to the very first bounds */
 #define JITTER 2.0         /* times the error of progress by a quota, in that time */
+#define SURE_STEPS \
+    10 /* tell half of what more would: how much longer steps take than their slowest rank */
 #define WORSE 1.03 /* a step that really takes so much longer than before the plan is no chance */
 
 double lbp_stepped_limit(struct lbp_stepped *s, uint32_t rank)
@@ -33,22 +39,35 @@ double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t 
 }
 
 /*
- * A rank's time for a step's work that it had before and took `wall` for.  A quota lets short work go faster than long, so
- * that more work than now is not expected to go faster than it went.
+ * A rank's time for a step's work that it had before and took `wall` for: as now, and what it does not have any more as it
+ * usually goes.  As it goes now it would not do: a rank that is slow and fast in turn has more work done in both.  A quota lets
+ * short work go faster than long, so that there more work than now is not expected to go faster than it went.
  */
-static double elsewhere(const struct stepped_rank *r, double work, double wall, double speed,
-                        double limit)
+static double elsewhere(const struct stepped_rank *r, double work, double wall, double limit)
 {
-    return work > r->now_work ? fmax(work / fmin(speed, limit), wall) : work / speed;
+    double more = work - r->now_work;
+
+    if (more <= 0)
+        return r->now_work > 0 ? r->now_wall * work / r->now_work : 0;
+    more = r->now_wall + more / fmin(r->usual_work / r->usual_wall, limit);
+    return isfinite(limit) ? fmax(more, wall) : more;
 }
 
-/* A speed for a rank's account: measured; else, of one that holds nothing, the best that is known of it, so that plans do
- * not praise themselves for what nobody sees. */
-static double account_speed(const struct stepped_rank *r)
+/* What a step took, and what ranks do usually. */
+static void measure(struct stepped_rank *r, bool first)
 {
-    if (r->wall > 0 && r->work > 0)
-        return r->work / r->wall;
-    return fmax(r->best, fmax(lbp_filter_value(&r->filter), 1e-6));
+    r->now_work = r->steps > 0 ? r->work / (double)r->steps : 0;
+    r->now_wall = r->steps > 0 ? r->wall / (double)r->steps : 0;
+    r->usual_work += r->work;
+    r->usual_wall += r->wall;
+    if (r->usual_wall > USUAL_NS) {
+        r->usual_work /= 2;
+        r->usual_wall /= 2;
+    }
+    if (first) {
+        r->first_work = r->now_work;
+        r->first_wall = r->now_wall;
+    }
 }
 
 /* The move is over: one measurement for all ranks, since all wait for the one that moves most. */
@@ -75,6 +94,7 @@ static void judge_steps(struct lbp_stepped *s, bool first, uint32_t slowest, dou
     if (s->held_ns > HELD_MAX_NS) {
         s->held_ns /= 2;
         s->won_ns /= 2;
+        s->first_won_ns /= 2;
         s->held_steps /= 2;
     }
     for (uint32_t i = 0; i < s->config.nranks; i++)
@@ -88,34 +108,40 @@ static void judge_steps(struct lbp_stepped *s, bool first, uint32_t slowest, dou
                s->rank[slowest].now_work > s->rank[slowest].prev_work;
 }
 
+/*
+ * What a step that would have taken `other` has won, as it adds up in the end: a load comes and goes in time, not in steps, and
+ * while it is away there are more of them for who is faster then.  So steps are added up, at the time that all take on the average.
+ */
+static double step_won_ns(const struct lbp_stepped *s, double other, int64_t now_ns)
+{
+    if (!(other > 0) || s->step <= 0)
+        return 0;
+    return (double)(now_ns - s->begun_ns) / (double)s->step * (1 - s->tried_ns / other);
+}
+
 void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
 {
     bool first = s->prev_expected_ns < 0; /* the first bounds are still in force */
-    double measured = 0, before = 0, without = 0, real = 0, most = 0;
+    double measured = 0, before = 0, without = 0, real = 0, most = 0, over = 0;
     uint32_t slowest = 0;
     int64_t steps = 0;
 
     learn_move(s);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         struct stepped_rank *r = &s->rank[i];
-        double speed = account_speed(r), limit = lbp_stepped_limit(s, i);
+        double limit = lbp_stepped_limit(s, i);
 
         steps = r->steps > steps ? r->steps : steps;
         if (r->steps > 0)
             real = fmax(real, (r->wall + r->wait) / (double)r->steps);
-        r->now_work = r->steps > 0 ? r->work / (double)r->steps : 0;
-        r->now_wall = r->now_work / speed;
+        measure(r, first);
         most = fmax(most, r->now_work);
-        if (first) {
-            r->first_work = r->now_work;
-            r->first_wall = r->now_wall;
-        }
         if (r->now_wall > measured) {
             measured = r->now_wall;
             slowest = i;
         }
-        before = fmax(before, elsewhere(r, r->prev_work, r->prev_wall, speed, limit));
-        without = fmax(without, elsewhere(r, r->first_work, r->first_wall, speed, limit));
+        before = fmax(before, elsewhere(r, r->prev_work, r->prev_wall, limit));
+        without = fmax(without, elsewhere(r, r->first_work, r->first_wall, limit));
     }
     lbp_stepped_compare(s, steps, now_ns);
     lbp_stepped_shadow_settle(s, steps);
@@ -132,49 +158,70 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
     s->real_ns = real;
     if (measured > 0)
         s->stretch = fmin(s->stretch, real / measured);
-    if (s->config.kind != LBP_DOACROSS)
-        s->stretch =
-            1; /* waits for one another are the same whatever the bounds, as far as is known */
-    s->tried_ns = measured * s->stretch;
-    s->without_ns = without * s->stretch;
-    before *= s->stretch;
+    if (s->config.kind != LBP_DOACROSS) {
+        s->stretch = 1;
+        over = s->config.params.policy == LBP_SIEGELL ? 0 : real - measured;
+        s->over_ns += over * (double)steps;
+        s->over_steps += (double)steps;
+    }
+    over *= s->over_sure;
+    s->tried_ns = measured * s->stretch + over;
+    s->without_ns = without * s->stretch + (first ? over : s->first_over_ns);
+    before = before * s->stretch + s->prev_over_ns;
     judge_steps(s, first, slowest, measured, steps);
     if (!first) {
         s->account_ns +=
-            (double)steps * (s->without_ns - s->tried_ns) - (s->cost_ns - s->charged_ns);
+            (double)steps * step_won_ns(s, s->without_ns, now_ns) - (s->cost_ns - s->charged_ns);
         s->charged_ns = s->cost_ns;
         s->prev_expected_ns = before;
         s->brought_ns += (double)steps * (before - s->tried_ns);
         s->won_ns += (double)steps * (before - s->tried_ns);
+        s->first_won_ns += (double)steps * (s->without_ns - s->tried_ns);
         s->promised_ns += (double)steps * (s->last_before_ns - s->last_after_ns);
     }
     if (s->config.pipelined > 0)
         lbp_grain_sweep(&s->grain, most); /* as messages are told: by CPU time */
 }
 
-double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
+void lbp_stepped_keep_over(struct lbp_stepped *s)
+{
+    bool first = s->prev_expected_ns < 0;
+
+    if (first) /* of few steps it says little, and all others are compared with it */
+        s->over_sure = s->over_steps / (s->over_steps + SURE_STEPS);
+    s->prev_over_ns = s->over_steps > 0 ? s->over_sure * s->over_ns / s->over_steps : 0;
+    if (first)
+        s->first_over_ns = s->prev_over_ns;
+    s->over_ns = s->over_steps = 0;
+}
+
+/*
+ * Steps with bounds that were in force would take `ns`, and have been won against by `won` in the time that is judged, by more than
+ * chance: they are better.  Fills next with them.
+ */
+static bool are_better(struct lbp_stepped *s, const int64_t *bound, double ns, double won,
+                       double chance)
 {
     size_t size = ((size_t)s->config.nranks + 1) * sizeof(*s->next);
-    double least = BACK * s->tried_ns;
 
+    memcpy(s->next, bound, size);
+    return memcmp(bound, s->bound, size) != 0 && s->held_ns > HELD_MIN_NS &&
+           ns < BACK * s->tried_ns && won < -(1 - BACK + chance) * s->held_ns;
+}
+
+double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
+{
     if (s->prev_expected_ns < 0 || s->config.params.policy == LBP_SIEGELL)
         return 0;
-    if (memcmp(s->bound, s->first, size) != 0 && lbp_stepped_allowance(s, 0, now_ns) < 0 &&
-        s->without_ns < least) {
-        memcpy(s->next, s->first, size);
+    if (lbp_stepped_allowance(s, 0, now_ns) < 0 &&
+        are_better(s, s->first, s->without_ns, s->first_won_ns, DEFINITE) &&
+        s->held_ns > fmin(lbp_stepped_move_cost(s), PROOF_NS))
         return s->without_ns;
-    }
     /* before are the bounds that were found to be wrong; or those of another moment */
     if (s->undoing || s->kind != 0)
         return 0;
-    if (s->held_ns > HELD_MIN_NS && s->prev_expected_ns < least &&
-        s->won_ns < -(1 - BACK + s->chance) * s->held_ns) {
-        memcpy(s->next, s->prev, size);
+    if (are_better(s, s->prev, s->prev_expected_ns, s->won_ns, s->chance))
         return s->prev_expected_ns;
-    }
-    if (s->worse) { /* more work made its host slower, or a plan was wrong: it was better before */
-        memcpy(s->next, s->prev, size);
-        return s->prev_real_ns;
-    }
-    return 0;
+    /* more work made its host slower, or a plan was wrong: it was better before */
+    return s->worse ? s->prev_real_ns : 0;
 }

@@ -214,9 +214,10 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
         s->rank[i].prev_work = s->rank[i].now_work;
         s->rank[i].prev_wall = s->rank[i].now_wall;
     }
+    lbp_stepped_keep_over(s);
     s->prev_expected_ns = INFINITY;
     s->prev_real_ns = s->held_steps > 0 ? s->held_ns / s->held_steps : 0;
-    s->held_ns = s->held_steps = s->won_ns = 0;
+    s->held_ns = s->held_steps = s->won_ns = s->first_won_ns = 0;
     s->judged = false;
     s->cost_ns = s->charged_ns = s->promised_ns = s->brought_ns = 0;
     s->last_before_ns = s->last.before_ns;

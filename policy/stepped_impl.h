@@ -27,6 +27,7 @@ struct stepped_rank {
     double now_work, prev_work,
         first_work; /* of a step, with the bounds now, before, and at first */
     double now_wall, prev_wall, first_wall; /* that it took */
+    double usual_work, usual_wall;          /* of some time; what is long ago counts less */
     double step_wall_ns;                    /* computing in a step, last report */
     double best;                            /* greatest speed that it was known to have */
     double speed[STEPPED_KINDS];            /* kinds of speed, see stepped_regret.c; */
@@ -76,11 +77,17 @@ struct lbp_stepped {
     bool worse;                   /* the last plan made steps longer, where it gave work to */
     bool judged;                  /* it was judged whether it did */
     double chance;                /* ratio by which quotas may lengthen steps in that time */
-    double won_ns;                /* in it, against the bounds before; estimate */
-    double held_ns, held_steps;   /* with the present bounds; what is long ago counts less */
-    double stretch;               /* of a pipeline: least of real / measured */
-    double prev_expected_ns;      /* with the bounds before, at the present speeds; < 0: none yet */
-    int broken;                   /* words one after another */
+    double won_ns,
+        first_won_ns; /* in it, against the bounds before, and the very first; estimates */
+    /*
+     * Steps took so much longer than their slowest rank's mean computing, as ranks are slow in turn: all steps with the present
+     * bounds; one with the bounds before, and with the very first; ratio of it that can be relied on.
+     */
+    double over_ns, over_steps, prev_over_ns, first_over_ns, over_sure;
+    double held_ns, held_steps; /* with the present bounds; what is long ago counts less */
+    double stretch;             /* of a pipeline: least of real / measured */
+    double prev_expected_ns;    /* with the bounds before, at the present speeds; < 0: none yet */
+    int broken;                 /* words one after another */
     double doubt; /* >= 1: so many times the gain is asked for; plans broke their word */
     double last_before_ns, last_after_ns; /* step times that it was adopted for */
     double regret_ns[STEPPED_KINDS];      /* lost by shares of each kind of speed, faded */
@@ -97,6 +104,9 @@ struct lbp_stepped {
  * work that each rank had with these bounds and others: no guess of what iterations cost is in it.  Then all begins anew.
  */
 void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns);
+
+/* New bounds come into force: keeps how much longer than their slowest rank steps with those of now took. */
+void lbp_stepped_keep_over(struct lbp_stepped *s);
 
 /* stepped_regret.c: which kind of speed it is best to plan by; before the sums since the last decision are cleared. */
 void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns);

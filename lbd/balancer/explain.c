@@ -208,6 +208,8 @@ json_t *lbd_explain_json(const struct lbd_explain *e, uint64_t seq)
         put_real(o, "noise", d->noise_ratio);
         put_s(o, "stable_s", d->stable_ns);
     }
+    if (d->kind == LBP_DECIDED_STEPS)
+        put_s(o, "account_s", d->account_ns);
     if (d->kind == LBP_DECIDED_PAIR) {
         put_int(o, "from", d->from);
         put_int(o, "to", d->to);

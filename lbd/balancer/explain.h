@@ -4,7 +4,7 @@
  * summary at the end; each as JSON, in the trace too:
  *   {"seq":..,"t_s":..,"loop":"..","pass":..,"kind":"plan|pair|final|steps","done":..,"reason":"..","detail":"stake|undone|part|back",
  *    "gain":..,"needed":..,"threshold":..,"noise":..,"before_s":..,"after_s":..,"cost_s":..,"benefit_s":..,"stable_s":..,
- *    "period_s":..,"from":..,"to":..,"moves":..,"iterations":..,"left_out":..,"ranks":[[rank,raw_hz,filtered_hz,share],..]}
+ *    "account_s":..,"period_s":..,"from":..,"to":..,"moves":..,"iterations":..,"left_out":..,"ranks":[[rank,raw_hz,filtered_hz,share],..]}
  * A number that means nothing for its kind is left out.  Of many ranks the slowest and the fastest are shown.
  */
 #ifndef LBD_EXPLAIN_H

@@ -137,6 +137,9 @@ static void print_plan(FILE *out, const json_t *d, const char *what)
     fprintf(out, ", more than the %.3g %% asked for; the moves cost %s and bring %s",
             100 * number(d, "needed"), duration(number(d, "cost_s"), cost),
             duration(number(d, "benefit_s"), benefit));
+    if (number(d, "account_s") != 0)
+        fprintf(out, "; plans so far have %s about %s", number(d, "account_s") > 0 ? "won" : "lost",
+                duration(fabs(number(d, "account_s")), benefit));
 }
 
 static void print_pair(FILE *out, const json_t *answer, const json_t *d)

@@ -18,9 +18,9 @@
 
 #define ROUNDS 1500
 #define STEADY_WORST 1.06 /* over fixed shares: of all loops on hosts that stay as they are, */
-#define WORST 1.2         /* and of all */
-#define BAD 9             /* of 1000 may lose more than 1 %, */
-#define VERY_BAD 3        /* and more than 5 % */
+#define WORST 1.1         /* and of all */
+#define BAD 7             /* of 1000 may lose more than 1 %, */
+#define VERY_BAD 2        /* and more than 5 % */
 
 static void run(struct step_case *c, struct sim_step_result *r, unsigned seed)
 {

@@ -31,56 +31,75 @@ static double draw(unsigned *seed, double from, double to)
     return from + (to - from) * (double)rand_r(seed) / RAND_MAX;
 }
 
-/* One run; returns its time over that with the first shares. */
-static double swing(const struct program *p, const char *policy, double period_s, double duty,
-                    bool uneven, unsigned seed, bool trace, struct sim_step_result *ret)
-{
+/* A job: its configuration refers to the rest, so that it must not be copied. */
+struct job {
     struct sim_host host[RANKS];
-    double cost[ITERATIONS], told[RANKS];
-    struct sim_step_config c = {.kind = p->kind,
-                                .nranks = RANKS,
-                                .host = host,
-                                .n = p->n,
-                                .cost_ns = cost,
-                                .steps = p->steps,
-                                .told = told,
-                                .policy = policy,
-                                .latency_ns = 300000,
-                                .move_fixed_ns = 700000,
-                                .row_bytes = 8 * p->n,
-                                .row_ns = 30000,
-                                .hook_cpu_ns = 50000,
-                                .move_cpu_ns = 400000,
-                                .pipelined = p->kind == LBP_DOACROSS ? p->n : 0,
-                                .shift_fixed_ns = 20000,
-                                .shift_incr_ns = 4,
-                                .cpu_noise = 0.03,
-                                .parts = p->kind == LBP_DOACROSS ? 1 : 4,
-                                .trace = trace,
-                                .seed = seed};
+    double cost[ITERATIONS];
+    double told[RANKS];
+    struct sim_step_config config;
+};
 
+/* Four hosts of 0.3 cores by quota, about as they are told, and a program that takes 4.2 s of CPU time. */
+static void set_up(struct job *j, const struct program *p, const char *policy, unsigned *seed)
+{
+    j->config = (struct sim_step_config){.kind = p->kind,
+                                         .nranks = RANKS,
+                                         .host = j->host,
+                                         .n = p->n,
+                                         .cost_ns = j->cost,
+                                         .steps = p->steps,
+                                         .told = j->told,
+                                         .policy = policy,
+                                         .latency_ns = 300000,
+                                         .move_fixed_ns = 700000,
+                                         .row_bytes = 8 * p->n,
+                                         .row_ns = 30000,
+                                         .hook_cpu_ns = 50000,
+                                         .move_cpu_ns = 400000,
+                                         .pipelined = p->kind == LBP_DOACROSS ? p->n : 0,
+                                         .shift_fixed_ns = 20000,
+                                         .shift_incr_ns = 4,
+                                         .cpu_noise = 0.03,
+                                         .parts = p->kind == LBP_DOACROSS ? 1 : 4,
+                                         .seed = *seed};
     for (int64_t i = 0; i < p->n; i++)
-        cost[i] = 4.2e9 / (double)(p->steps * p->n);
+        j->cost[i] = 4.2e9 / (double)(p->steps * p->n);
     for (int r = 0; r < RANKS; r++) {
-        host[r] = (struct sim_host){.cores = 0.3,
-                                    .quota = true,
-                                    .quota_cores = 0.3,
-                                    .phase_ns = (int64_t)draw(&seed, 0, 10e6)};
-        told[r] = 0.3 * draw(&seed, 0.95, 1.05);
+        j->host[r] = (struct sim_host){.cores = 0.3,
+                                       .quota = true,
+                                       .quota_cores = 0.3,
+                                       .phase_ns = (int64_t)draw(seed, 0, 10e6)};
+        j->told[r] = 0.3 * draw(seed, 0.95, 1.05);
     }
-    if (period_s > 0) {
-        host[0].other_cores = 0.15;
-        host[0].inside = true;
-        host[0].uneven = uneven ? 2 * seed + 1 : 0;
-        host[0].duty = duty;
-        host[0].flip_ns = (int64_t)(period_s / 2 * 1e9);
-        host[0].flip_phase_ns = (int64_t)draw(&seed, 0, period_s * 1e9);
-    }
-    if (sim_step_run(&c, ret) < 0 || !ret->ended) {
-        fprintf(stderr, "seed %u: %s\n", seed, ret->why ? ret->why : "cannot be run");
+}
+
+/* Its time over that with the first shares. */
+static double run(struct job *j, struct sim_step_result *ret)
+{
+    if (sim_step_run(&j->config, ret) < 0 || !ret->ended) {
+        fprintf(stderr, "seed %u: %s\n", j->config.seed, ret->why ? ret->why : "cannot be run");
         abort();
     }
     return (double)ret->end_ns / (double)ret->static_ns;
+}
+
+/* The load is on the first host. */
+static double swing(const struct program *p, const char *policy, double period_s, double duty,
+                    bool uneven, unsigned seed, bool trace, struct sim_step_result *ret)
+{
+    static struct job j;
+
+    set_up(&j, p, policy, &seed);
+    j.config.trace = trace;
+    if (period_s > 0) {
+        j.host[0].other_cores = 0.15;
+        j.host[0].inside = true;
+        j.host[0].uneven = uneven ? 2 * seed + 1 : 0;
+        j.host[0].duty = duty;
+        j.host[0].flip_ns = (int64_t)(period_s / 2 * 1e9);
+        j.host[0].flip_phase_ns = (int64_t)draw(&seed, 0, period_s * 1e9);
+    }
+    return run(&j, ret);
 }
 
 /* Over all programs, periods and duties, or those of one period and a duty of a half. */
@@ -172,61 +191,105 @@ START_TEST(test_load_inside)
 }
 END_TEST
 
-/*
- * Four equal hosts, nothing to gain, and CPU times that a rank's whole block, or each of four parts of it, takes at one time and
- * not at the next: by up to 20 %, as where processors share a core.  Time over that of fixed shares.
- */
-static double noisy(int64_t steps, int parts, unsigned seed)
+/* What a policy does that looks neither at errors nor back: planted.sh. */
+static const char *policy_to_test(void)
 {
-    static double cost[ITERATIONS];
-    struct sim_host host[RANKS];
-    struct sim_step_result r;
-    struct sim_step_config c = {.kind = LBP_STEPPED,
-                                .nranks = RANKS,
-                                .host = host,
-                                .n = 1000,
-                                .cost_ns = cost,
-                                .steps = steps,
-                                .policy = "auto",
-                                .latency_ns = 300000,
-                                .move_fixed_ns = 700000,
-                                .row_bytes = 8000,
-                                .row_ns = 30000,
-                                .hook_cpu_ns = 50000,
-                                .move_cpu_ns = 400000,
-                                .cpu_noise = 0.2,
-                                .parts = parts,
-                                .seed = seed};
-
-    for (int64_t i = 0; i < c.n; i++)
-        cost[i] = 4.2e9 / (double)(steps * c.n);
-    for (int k = 0; k < RANKS; k++)
-        host[k] = (struct sim_host){.cores = 0.3,
-                                    .quota = true,
-                                    .quota_cores = 0.3,
-                                    .phase_ns = (int64_t)draw(&seed, 0, 10e6)};
-    ck_assert_int_eq(sim_step_run(&c, &r), 0);
-    ck_assert_msg(r.ended, "seed %u: %s", seed, r.why);
-    return (double)r.end_ns / (double)r.static_ns;
+    return getenv("SIM_PLANTED") ? "siegell,period=50ms" : "auto";
 }
 
+struct limit {
+    const char *what;
+    double is, most;
+};
+
+static void check(const char *name, const struct limit *limit, size_t n)
+{
+    size_t passed = 0;
+
+    printf("swings %s", name);
+    for (size_t i = 0; i < n; i++) {
+        printf(" %s=%.4f", limit[i].what, limit[i].is);
+        passed += limit[i].is > limit[i].most;
+    }
+    puts("");
+    if (getenv("SIM_PLANTED"))
+        ck_assert_msg(passed < n, "%s: all limits are passed", name);
+    for (size_t i = 0; i < n; i++)
+        ck_assert_msg(limit[i].is <= limit[i].most, "%s: %s %.4f, and not %.4f", name,
+                      limit[i].what, limit[i].is, limit[i].most);
+}
+
+/*
+ * Equal hosts, nothing to gain, and CPU times that a rank's whole block, or each of four parts of it, takes at one time and not
+ * at the next: by up to 20 %, as where processors share a core.
+ */
 START_TEST(test_noisy_times)
 {
     static const int64_t steps[] = {600, 200, 60};
+    static struct job j;
     double sum = 0, worst = 0;
     int n = 0;
 
     for (size_t k = 0; k < sizeof(steps) / sizeof(*steps); k++)
         for (int parts = 1; parts <= 4; parts += 3)
             for (unsigned seed = 1; seed <= 20; seed++, n++) {
-                double x = noisy(steps[k], parts, seed);
+                struct program p = {"noisy", LBP_STEPPED, 1000, steps[k]};
+                struct sim_step_result r;
+                unsigned s = seed;
+                double x;
 
+                set_up(&j, &p, policy_to_test(), &s);
+                j.config.told = NULL;
+                j.config.cpu_noise = 0.2;
+                j.config.parts = parts;
+                x = run(&j, &r);
                 sum += x;
                 worst = fmax(worst, x);
             }
-    printf("swings noisy over_static=%.4f worst=%.4f runs=%d\n", sum / n, worst, n);
-    ck_assert_double_le(sum / n, 1.008);
-    ck_assert_double_le(worst, 1.06);
+    check("noisy times", (struct limit[]){{"over_static", sum / n, 1.008}, {"worst", worst, 1.06}},
+          2);
+}
+END_TEST
+
+/*
+ * Hosts that are slow and fast in turn within a few steps, each in its own time, and first shares by their mean speeds: what a step
+ * takes is the time of who is slow in it.  Little can be gained; and what plans have brought must be known as it is, though by
+ * mean speeds much seems to be gained (a tenth).
+ */
+START_TEST(test_in_turn)
+{
+    static struct job j;
+    double sum = 0, worst = 0, praise = 0;
+    double planted = getenv("SIM_PLANTED") ? 0.05 : 0; /* an account that praises itself */
+    int n = 0;
+
+    for (size_t k = 2; k < sizeof(programs) / sizeof(programs[0]); k++)
+        for (unsigned seed = 1; seed <= 100; seed++, n++) {
+            struct sim_step_result r;
+            unsigned s = seed;
+            double x;
+
+            set_up(&j, &programs[k], policy_to_test(), &s);
+            for (int i = 0; i < RANKS; i++) {
+                struct sim_host *h = &j.host[i];
+
+                h->quota = false;
+                h->cores = draw(&s, 0.3, 1);
+                h->other_cores = h->cores * draw(&s, 0.2, 0.7);
+                h->flip_ns = (int64_t)(4.2e9 / (double)programs[k].steps * draw(&s, 0.3, 5));
+                h->flip_phase_ns = (int64_t)draw(&s, 0, (double)h->flip_ns);
+                j.told[i] = (h->cores + h->other_cores) / 2;
+            }
+            x = run(&j, &r);
+            sum += x;
+            worst = fmax(worst, x);
+            praise += r.account_ns / (double)r.static_ns - (1 - x);
+        }
+    check("in turn",
+          (struct limit[]){{"over_static", sum / n, 1},
+                           {"worst", worst, 1.12},
+                           {"account_over_truth", praise / n + planted, 0.01}},
+          3);
 }
 END_TEST
 
@@ -277,7 +340,7 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    TCase *t = suite_case("swings");
+    TCase *t = suite_case("swings"), *errors = suite_case("errors");
 
     if (argc > 4)
         return trace(argc, argv);
@@ -285,8 +348,10 @@ int main(int argc, char **argv)
     tcase_add_test(t, test_load_inside);
     tcase_add_test(t, test_uneven_host);
     tcase_add_test(t, test_uneven);
-    tcase_add_test(t, test_noisy_times);
     tcase_add_test(t, test_too_quick_to_follow);
     tcase_add_test(t, test_all);
-    return suite_run("swings", t);
+    tcase_set_timeout(errors, 600);
+    tcase_add_test(errors, test_noisy_times);
+    tcase_add_test(errors, test_in_turn);
+    return suite_run("swings", t, errors);
 }
