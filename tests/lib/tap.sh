@@ -13,6 +13,7 @@
 # $tap_tmp is a folder for files, removed at the end; $top the tree; $LB_BUILD the build.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+. "$top/tests/lib/again.sh"
 export LB_BUILD=${LB_BUILD:-$top/build}
 export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 tap_n=0 tap_failed=0 tap_done='' tap_cluster='' tap_ends=() tap_last=$SECONDS
@@ -98,15 +99,10 @@ like() { # GOT REGEX TEXT
   fi
 }
 
-within() { # SECONDS CMD...: again until it succeeds, ten times at least; of what it wrote the last is left
-  local until=$((SECONDS + $1)) looks=0
-  shift
-  until "$@" >"$tap_tmp/within" 2>&1; do
-    looks=$((looks + 1)) # the machine may have stood still meanwhile
-    [ $SECONDS -lt $until ] || [ $looks -lt 10 ] || { cat "$tap_tmp/within"; return 1; }
-    sleep 0.2
-  done
+within() { # SECONDS CMD...: again until it succeeds; of what it wrote the last is left
+  again "$1" 0.2 tap_look "${@:2}" || { cat "$tap_tmp/within"; return 1; }
 }
+tap_look() { "$@" >"$tap_tmp/within" 2>&1; }
 
 # No host of the cluster is drained, down or failing; one that still completes a step is well.
 hosts_are_well() { [ -z "$(cluster head sinfo -h -N -t drain,down,fail -o '%N %T' | tee /dev/stderr)" ]; }

@@ -76,4 +76,20 @@ if pgrep -s "$(cat "$tmp/model")"; then
   pkill -s "$(cat "$tmp/model")"
   bad=1
 fi
+
+# --- waiting: a look that takes most of the time is not the end of it, and what never comes to be is waited for as long as is said
+. "$here/again.sh"
+looks=0
+stands_still() { # the first time for longer than is waited; then it is there after a few more
+  looks=$((looks + 1))
+  if [ $looks = 1 ]; then sleep 1.3; fi
+  [ $looks -ge 5 ]
+}
+never() { looks=$((looks + 1)) && false; }
+again 1 0.05 stands_still || { echo "FAILED: gave up after $looks looks, most of whose time was one of them"; bad=1; }
+looks=0
+if again 1 0.1 never || [ $looks -lt 10 ] || [ $looks -gt 12 ]; then
+  echo "FAILED: $looks looks within a second at what never comes to be"
+  bad=1
+fi
 exit $bad

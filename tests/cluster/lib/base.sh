@@ -55,11 +55,4 @@ lock() {
 }
 
 # Wait until a command succeeds: SECONDS CMD...
-poll() {
-  local until=$((${EPOCHREALTIME/./} + $1 * 1000000))
-  shift
-  until "$@"; do
-    [ "${EPOCHREALTIME/./}" -lt $until ] || return 1
-    sleep 0.01
-  done
-}
+poll() { again "$1" 0.01 "${@:2}"; }
