@@ -11,6 +11,7 @@
 #include "libclient/pass.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -79,7 +80,7 @@ static double hook_ns(const struct lb_loop *l)
     double cost = l->hooks > 0 ? (double)l->total.library_cpu_ns / (double)l->hooks : 0;
     double wall = cost / HOOK_SHARE * l->iteration_wall_ns / l->iteration_ns;
 
-    return wall < LBP_HOOK_NS ? LBP_HOOK_NS : wall < LBP_HOOK_MOST_NS ? wall : LBP_HOOK_MOST_NS;
+    return fmin(fmax(wall, LBP_HOOK_NS), lbp_hook_most_ns(l->period_ns));
 }
 
 /*

@@ -10,6 +10,15 @@
 #define PUBLISHED_QUANTUM_NS 100e6 /* of the workstations of 1995, */
 #define PUBLISHED_SCALE 10.0       /* and so many of them */
 
+#define HOOKS 16 /* in a report's period */
+#define HOOK_NEAR_NS 25e6
+#define HOOK_FAR_NS 50e6
+
+double lbp_hook_most_ns(int64_t period_ns)
+{
+    return fmin(fmax((double)period_ns / HOOKS, HOOK_NEAR_NS), HOOK_FAR_NS);
+}
+
 int64_t lbp_period(double t_interact_ns, double t_movement_ns, double workscale, double quantum_ns,
                    uint32_t nranks)
 {

@@ -15,12 +15,17 @@
 #define LBP_PERIOD_MAX_NS INT64_C(1000000000)
 
 /*
- * Elapsed between a rank's hooks while much remains, by what a hook costs there; a rank comes by at least
+ * Elapsed between a rank's hooks while much remains, by what a hook costs there, up to lbp_hook_most_ns; a rank comes by at least
  * LBP_HOOKS_LEFT times before it runs dry.
  */
 #define LBP_HOOK_NS 10e6
-#define LBP_HOOK_MOST_NS 25e6 /* a change of speed is told after 100 ms */
 #define LBP_HOOKS_LEFT 32
+
+/*
+ * period_ns[in]  that the rank reports in, as it was told: the longer, the less is at stake
+ * Returns ns, 25 to 50e6: a change of speed, which takes 100 ms to be seen, is told the later by no more than that.
+ */
+double lbp_hook_most_ns(int64_t period_ns);
 
 /*
  * t_interact_ns[in]  round trip rank - balancer

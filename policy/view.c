@@ -51,9 +51,9 @@ static double chunk_work(struct lbp_model *m, const struct lbp_rank *r, double l
 }
 
 /* Elapsed between two of its hooks, ns: a report that is due waits for one. */
-static double between_hooks(double left, double speed)
+static double between_hooks(const struct lbp_rank *r, double left, double speed)
 {
-    return fmin(LBP_HOOK_MOST_NS, left / LBP_HOOKS_LEFT / fmax(speed, SPEED_MIN));
+    return fmin(lbp_hook_most_ns(r->period_ns), left / LBP_HOOKS_LEFT / fmax(speed, SPEED_MIN));
 }
 
 /* Moves on their way: what comes, and when. */
@@ -81,7 +81,7 @@ static void view_rank(struct lbp_model *m, const struct lbp_rank *r, double spee
     }
     /* a rank that does not report has not come to a hook: it is at most so fast */
     late = m->begun_ns == INT64_MIN ? 0 : (double)(now_ns - r->due_ns) - m->message_ns - SILENCE_NS;
-    late -= between_hooks(left, speed);
+    late -= between_hooks(r, left, speed);
     if (!r->dry && late > 0)
         speed = fmin(speed, SILENCE * chunk / late);
     v->speed = fmax(speed, SPEED_MIN);

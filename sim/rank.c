@@ -253,8 +253,9 @@ static int64_t chunk_size(const struct sim_rank *r, int64_t remaining)
     int64_t k = want < 1 ? 1 : want > 1e12 ? INT64_C(1000000000000) : (int64_t)want;
 
     if (wall > 0)
-        k = max64(
-            k, (int64_t)(fmin((double)remaining * wall / LBP_HOOKS_LEFT, LBP_HOOK_MOST_NS) / wall));
+        k = max64(k, (int64_t)(fmin((double)remaining * wall / LBP_HOOKS_LEFT,
+                                    lbp_hook_most_ns(r->period_ns)) /
+                               wall));
     k = min64(k, (remaining + 3) / 4);
     return k > 0 ? k : 1;
 }

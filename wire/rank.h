@@ -47,7 +47,7 @@ enum lbw_rank_type {
     LBW_INSTRUCT,   /* when to report next */
     LBW_MOVE,       /* give iterations away */
     LBW_FINAL, /* no more moves in this pass of this loop: a rank that runs dry closes it with the others */
-    LBW_BEAT,   /* nothing else was sent for a quarter of a second */
+    LBW_BEAT,   /* nothing else was sent for a while */
     LBW_STOP,   /* balancing is over for this job (a rank was lost, or an error); go on alone */
     LBW_LAYOUT, /* new blocks of a stepped loop, for all ranks at the step that they agree on */
     LBW_ANSWER, /* what was to be said to a report that waits, or a STEP under sync=yes, was said */

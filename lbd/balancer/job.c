@@ -20,7 +20,7 @@
 /* A rank silent for so long does other work, or is heard no more though it speaks: it hears nothing before it is heard
  * again, so that the latter goes on alone. */
 #define UNHEARD_NS (10 * LBX_NS_PER_S)
-#define BEAT_NS (333 * LBX_NS_PER_MS) /* three in the time after which a rank takes us for lost */
+#define BEAT_NS (450 * LBX_NS_PER_MS) /* two in the time after which a rank takes us for lost */
 #define JOIN_MS \
     5000 /* all ranks join within so long after the first; they start together (lb_init is collective) */
 #define STRANGERS 64 /* connections above one a rank: for those that are not proved yet */

@@ -31,7 +31,7 @@
 
 #define EXIT_NOBODY 3 /* no rank ever joined: the program knows nothing of us */
 #define EXIT_USAGE 2
-#define PARENT_MS 333 /* as often as beats: one wake-up for both */
+#define PARENT_MS 450 /* as often as beats: one wake-up for both */
 #define RANKS_MOST (1 << 20)
 
 struct options {

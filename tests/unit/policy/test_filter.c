@@ -264,6 +264,16 @@ START_TEST(test_period)
 }
 END_TEST
 
+START_TEST(test_hooks)
+{
+    ck_assert_double_eq(lbp_hook_most_ns(0), 25e6);
+    ck_assert_double_eq(lbp_hook_most_ns(LBP_PERIOD_MIN_NS), 25e6);
+    ck_assert_double_eq(lbp_hook_most_ns(480 * MS), 30e6);
+    ck_assert_double_eq(lbp_hook_most_ns(800 * MS), 50e6);
+    ck_assert_double_eq(lbp_hook_most_ns(INT64_MAX), 50e6);
+}
+END_TEST
+
 /* Policy siegell's: ten quanta of 100 ms, but where talking or moving asks for more. */
 START_TEST(test_period_published)
 {
@@ -291,6 +301,7 @@ int main(void)
     tcase_add_test(t, test_threshold);
     tcase_add_test(t, test_profit);
     tcase_add_test(t, test_period);
+    tcase_add_test(t, test_hooks);
     tcase_add_test(t, test_period_published);
     return suite_run("filter", t);
 }
