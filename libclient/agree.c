@@ -16,6 +16,7 @@
 #include "libclient/sync.h"
 #include "libclient/vote.h"
 #include "libclient/wait.h"
+#include "policy/period.h"
 #include "policy/votes.h"
 
 /* The time between blocks counts as the rank's own, see flow.c; what of it is the messages' is taken off again: that only, since
@@ -144,6 +145,8 @@ static int apply(struct lb_loop *l)
     s->move_bytes = (y->in + y->out) * l->row_bytes + in + out;
     s->move_wall_ns = wall_ns;
     s->move_cpu_ns = cpu_ns;
+    if (!l->ctx->published && !lbc_ctx_is_sync(l->ctx))
+        l->report_ns = lbx_clock_mono_ns() + lbp_period_after_layout(l->period_ns, s->step_ns);
     return 0;
 }
 

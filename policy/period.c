@@ -6,6 +6,7 @@
 
 #define F_INTERACT 0.05
 #define QUANTUM_SCALE 5.0
+#define LAYOUT_STEPS 5
 #define RANK_NS 1e6                /* of a period, for each rank */
 #define PUBLISHED_QUANTUM_NS 100e6 /* of the workstations of 1995, */
 #define PUBLISHED_SCALE 10.0       /* and so many of them */
@@ -27,6 +28,13 @@ int64_t lbp_period(double t_interact_ns, double t_movement_ns, double workscale,
     period = fmax(period, quantum_ns * QUANTUM_SCALE);
     period = fmin(fmax(period, LBP_PERIOD_MIN_NS), LBP_PERIOD_MAX_NS);
     return (int64_t)fmax(period, RANK_NS * nranks);
+}
+
+int64_t lbp_period_after_layout(int64_t period_ns, double step_ns)
+{
+    double ns = fmax((double)period_ns / 2, LAYOUT_STEPS * step_ns);
+
+    return (int64_t)fmin(ns, (double)period_ns);
 }
 
 int64_t lbp_period_published(double t_interact_ns, double t_movement_ns, double workscale)

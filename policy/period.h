@@ -37,6 +37,14 @@ double lbp_hook_most_ns(int64_t period_ns);
 int64_t lbp_period(double t_interact_ns, double t_movement_ns, double workscale, double quantum_ns,
                    uint32_t nranks);
 
+/*
+ * How soon after a new layout of a stepped loop its ranks report: half a period, where five steps are in it.  Bounds that were made
+ * of what had just begun to change are put right the sooner.
+ * period_ns[in]  that they report in;  step_ns[in] a step, > 0
+ * Returns ns, at most period_ns.  Pure, O(1).
+ */
+int64_t lbp_period_after_layout(int64_t period_ns, double step_ns);
+
 #define LBP_PERIOD_PUBLISHED_MAX_NS \
     (60 * LBP_PERIOD_MAX_NS) /* ours: a wild measurement ends no balancing */
 

@@ -12,7 +12,7 @@
 #include "policy/stepped.h"
 #include "policy/threshold.h"
 
-#define STEPPED_KINDS 4
+#define STEPPED_KINDS 5
 
 struct stepped_rank {
     bool reported, fresh; /* fresh: reported steps since the last decision */
@@ -32,6 +32,7 @@ struct stepped_rank {
     double best;                            /* greatest speed that it was known to have */
     double speed[STEPPED_KINDS];            /* kinds of speed, see stepped_regret.c; */
     double was[STEPPED_KINDS];              /* at the decision before */
+    double mean_ns;                         /* that the last kind is a mean of */
     int64_t idle_ns;                        /* since when it holds nothing; INT64_MIN: it does */
     int tries;                              /* times that it was given work again, in vain */
 };

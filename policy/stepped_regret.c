@@ -10,10 +10,12 @@
 
 #define FADE_NS 30e9 /* in which what happened counts less */
 #define SURE_NS 10e6 /* by so much must one kind of speed be better, */
-#define SURE 0.7     /* and to so much of the other's loss */
+#define SURE 0.9     /* and to so much of the other's loss */
+#define MEAN_NS 5e9  /* that the mean speed is of */
 
-/* Kind 0 is the filtered speed; the others fall with it at once, and rise to it in these times. */
-static const double rise_ns[STEPPED_KINDS] = {0, 1e9, 5e9, 25e9};
+/* Kind 0 is the filtered speed; the next fall with it at once, and rise to it in these times; the last is the mean. */
+static const double rise_ns[STEPPED_KINDS] = {0, 1e9, 5e9, 25e9, 0};
+#define MEAN (STEPPED_KINDS - 1)
 
 /* What a rank did since the last decision, at no more than its quota allows for long; 0: nobody knows. */
 static double recent_speed(struct lbp_stepped *s, uint32_t rank)
@@ -58,6 +60,27 @@ static void choose(struct lbp_stepped *s)
     s->undoing = false;
 }
 
+/* Speeds as they are from now on known; wall: elapsed since the last decision. */
+static void follow(struct stepped_rank *r, double recent, double wall)
+{
+    double fast = lbp_filter_value(&r->filter);
+
+    for (int k = 0; k < MEAN; k++) {
+        double *v = &r->speed[k];
+
+        r->was[k] = *v;
+        if (*v > 0 && fast > *v && rise_ns[k] > 0)
+            *v += (1 - exp(-wall / rise_ns[k])) * (fast - *v);
+        else
+            *v = fast;
+    }
+    r->was[MEAN] = r->speed[MEAN];
+    r->mean_ns = fmin(r->mean_ns + wall, MEAN_NS);
+    if (recent > 0 && r->mean_ns > 0)
+        r->speed[MEAN] += wall / r->mean_ns * (recent - r->speed[MEAN]);
+    r->best = fmax(r->best, fast);
+}
+
 void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns)
 {
     double wall = (double)(now_ns - s->settled_ns), fade = exp(-wall / FADE_NS);
@@ -70,20 +93,9 @@ void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns)
     choose(s);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         struct stepped_rank *r = &s->rank[i];
-        double fast = lbp_filter_value(&r->filter);
 
-        if (!lbp_filter_known(&r->filter))
-            continue;
-        for (int k = 0; k < STEPPED_KINDS; k++) {
-            double *v = &r->speed[k];
-
-            r->was[k] = *v;
-            if (*v > 0 && fast > *v && rise_ns[k] > 0)
-                *v += (1 - exp(-wall / rise_ns[k])) * (fast - *v);
-            else
-                *v = fast;
-        }
-        r->best = fmax(r->best, fast);
+        if (lbp_filter_known(&r->filter))
+            follow(r, recent_speed(s, i), wall);
     }
     s->settled_ns = now_ns;
 }

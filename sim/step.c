@@ -11,6 +11,7 @@
 
 #include "policy/adjacent.h"
 #include "policy/firsts.h"
+#include "policy/registry.h"
 #include "policy/votes.h"
 
 #define PATIENCE_NS INT64_C(1000000000) /* as in libclient/init.c */
@@ -190,6 +191,8 @@ static void loop(struct sim_steps *w)
         if (c->trace && w->policy)
             printf("%9.3f  step %" PRId64 " took %.3f ms\n", (double)end / 1e6, w->step,
                    (double)(end - from) / 1e6);
+        w->step_ns =
+            w->step_ns > 0 ? (w->step_ns + (double)(end - from)) / 2 : (double)(end - from);
         asked = sim_step_report(w, end) && w->sync;
         w->now_ns = end + c->latency_ns + c->exchange_ns;
         if (!w->policy)
@@ -237,6 +240,7 @@ static int begin(struct sim_steps *w, bool bare)
     if (ret == 0)
         ret = lbp_params_parse(&config.params, c->policy, NULL);
     w->sync = !bare && config.params.sync;
+    w->published = !bare && lbp_policy_is_published(config.params.policy);
     w->interval = 1;
     w->asked_step = -1;
     w->later = sim_step_is_flowing(w);

@@ -38,8 +38,10 @@ struct sim_steps {
         plan_ns; /* plan_ns: all have heard of next; INT64_MAX: no plan */
     uint64_t epoch, planned;
     int64_t block, planned_block, step;
+    double step_ns;    /* that one takes, smoothed */
     int64_t answer_ns; /* when the ranks that wait for an answer go on */
     bool sync;         /* key sync */
+    bool published;    /* policy siegell */
     bool asked, voted; /* a vote is under way; all had the layout when they entered it */
     int64_t asked_step, interval, later, proposed_interval,
         proposed_later; /* as in libclient/step.h */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/period.h"
+
 #define READ_NS INT64_C(1000000000) /* a rank reads its quota so often, as in libclient/quota.c */
 
 static bool sooner(const struct sim_mail *a, const struct sim_mail *b)
@@ -277,6 +279,10 @@ void sim_step_apply(struct sim_steps *w)
         w->result.last_plan_ns = begin;
     }
     memcpy(w->bound, w->next, (c->nranks + 1) * sizeof(*w->bound));
+    if (!w->published && !w->sync)
+        for (uint32_t r = 0; r < c->nranks; r++)
+            w->rank[r].reported_ns =
+                end - w->period_ns + lbp_period_after_layout(w->period_ns, w->step_ns);
     w->epoch = w->planned;
     if (w->planned_block > 0 && c->block <= 0)
         w->block = w->planned_block;

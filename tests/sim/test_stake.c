@@ -49,10 +49,11 @@ START_TEST(test_dear)
         getenv("SIM_ROUNDS") ? (unsigned)atoi(getenv("SIM_ROUNDS")) : brief_rounds(ROUNDS);
     double sum[2] = {0}, to_static[2] = {0}, worst[2] = {0}, most = 0, n[2] = {0};
     unsigned lost[2] = {0}, far[2] = {0}, all;
+    unsigned begin = getenv("SIM_FIRST") ? (unsigned)atoi(getenv("SIM_FIRST")) : 1;
     bool few;
     bool planted = getenv("SIM_PLANTED") != NULL; /* all is staked at once: planted.sh */
 
-    for (unsigned seed = 1; seed <= rounds; seed++) {
+    for (unsigned seed = begin; seed < begin + rounds; seed++) {
         struct step_case c;
         double fixed, automatic, eager, over;
         int k;

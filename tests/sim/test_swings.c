@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sim/step.h"
+#include "tests/unit/brief.h"
 #include "tests/unit/suite.h"
 
 #define RANKS 4
@@ -102,16 +103,32 @@ static double swing(const struct program *p, const char *policy, double period_s
     return run(&j, ret);
 }
 
+/* Of as many seeds as a test draws: others, to see what is true of more than those. */
+static unsigned first_seed(void)
+{
+    return getenv("SIM_FIRST") ? (unsigned)atoi(getenv("SIM_FIRST")) : 1;
+}
+
+/* What is true of most needs more runs than those that sanitizers look at. */
+static bool few(void)
+{
+    return brief_rounds(10) < 10;
+}
+
 /* Over all programs, periods and duties, or those of one period and a duty of a half. */
 struct outcome {
     double mean, worst;
+    int lost; /* runs that take over 1.05 */
+    int n;
 };
 
-static struct outcome table(const char *policy, double only_s, bool uneven, int seeds)
+static struct outcome table(const char *policy, double only_s, bool uneven, unsigned seeds)
 {
     static const double periods[] = {0, .3, .5, 1, 2, 3, 6, 20}, duties[] = {.2, .5, .8};
-    double all = 0, most = 0;
-    int n = 0;
+    unsigned first = first_seed();
+    struct outcome o = {0};
+
+    seeds = brief_rounds(seeds);
 
     for (size_t k = 0; k < sizeof(programs) / sizeof(programs[0]); k++)
         for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]); i++)
@@ -120,43 +137,74 @@ static struct outcome table(const char *policy, double only_s, bool uneven, int 
 
                 if (only_s > 0 && (periods[i] != only_s || d != 1))
                     continue;
-                for (int seed = 1; seed <= seeds; seed++) {
+                for (unsigned seed = first; seed < first + seeds; seed++) {
                     struct sim_step_result r;
-                    double x = swing(&programs[k], policy, periods[i], duties[d], uneven,
-                                     (unsigned)seed, false, &r);
+                    double x =
+                        swing(&programs[k], policy, periods[i], duties[d], uneven, seed, false, &r);
 
                     worst = x > worst ? x : worst;
                     sum += x;
+                    o.lost += x > 1.05;
                     auto_s += (double)r.end_ns / 1e9;
                     static_s += (double)r.static_ns / 1e9;
                 }
-                most = worst > most ? worst : most;
-                all += sum;
-                n += seeds;
+                o.worst = fmax(o.worst, worst);
+                o.mean += sum;
+                o.n += (int)seeds;
                 if (getenv("SIM_VERBOSE"))
                     printf("swing program=%s period_s=%.1f duty=%.1f over_static=%.4f worst=%.4f "
                            "static_s=%.3f auto_s=%.3f\n",
                            programs[k].name, periods[i], duties[d], sum / seeds, worst,
                            static_s / seeds, auto_s / seeds);
             }
-    printf("swings only_s=%.1f uneven=%d over_static=%.4f worst=%.4f runs=%d\n", only_s, uneven,
-           all / n, most, n);
-    return (struct outcome){all / n, most};
+    o.mean /= o.n;
+    printf("swings only_s=%.1f uneven=%d over_static=%.4f worst=%.4f over_1.05=%d runs=%d\n",
+           only_s, uneven, o.mean, o.worst, o.lost, o.n);
+    return o;
 }
 
 START_TEST(test_all)
 {
-    struct outcome o = table("auto", 0, false, 10);
+    struct outcome o = table("auto", 0, false, 20);
 
-    ck_assert_double_le(o.mean, 0.9);
-    ck_assert_double_le(o.worst, 1.07);
+    if (few())
+        return;
+    ck_assert_double_le(o.mean, 0.89);
+    ck_assert_double_le(o.worst, 1.09);
+    ck_assert_int_le(o.lost, o.n * 6 / 1000);
+}
+END_TEST
+
+/*
+ * The load is there a fifth of the time, for as long as it takes to be seen: who follows it is always late, and fixed shares are
+ * right again before that.  Who knows what hosts do on the average stays with them.
+ */
+START_TEST(test_short_load)
+{
+    static const double periods[] = {0.5, 1};
+    const struct program *p = &programs[3];
+    double sum = 0;
+    int n = 0;
+
+    for (size_t i = 0; i < sizeof(periods) / sizeof(*periods); i++)
+        for (unsigned seed = first_seed(); seed < first_seed() + brief_rounds(20); seed++, n++) {
+            struct sim_step_result r;
+
+            sum += swing(p, "auto", periods[i], 0.2, false, seed, false, &r);
+        }
+    printf("swings short load over_static=%.4f runs=%d\n", sum / n, n);
+    if (!few())
+        ck_assert_double_le(sum / n, 1.01);
 }
 END_TEST
 
 /* The load is there for as long as a few steps take: each plan comes too late, and speeds of the past are what to plan by. */
 START_TEST(test_too_quick_to_follow)
 {
-    ck_assert_double_le(table("auto", 1, false, 20).mean, 0.93);
+    struct outcome o = table("auto", 1, false, 20);
+
+    if (!few())
+        ck_assert_double_le(o.mean, 0.93);
 }
 END_TEST
 
@@ -212,6 +260,8 @@ static void check(const char *name, const struct limit *limit, size_t n)
         passed += limit[i].is > limit[i].most;
     }
     puts("");
+    if (few())
+        return;
     if (getenv("SIM_PLANTED"))
         ck_assert_msg(passed < n, "%s: all limits are passed", name);
     for (size_t i = 0; i < n; i++)
@@ -227,12 +277,13 @@ START_TEST(test_noisy_times)
 {
     static const int64_t steps[] = {600, 200, 60};
     static struct job j;
+    unsigned first = first_seed();
     double sum = 0, worst = 0;
     int n = 0;
 
     for (size_t k = 0; k < sizeof(steps) / sizeof(*steps); k++)
         for (int parts = 1; parts <= 4; parts += 3)
-            for (unsigned seed = 1; seed <= 20; seed++, n++) {
+            for (unsigned seed = first; seed < first + brief_rounds(20); seed++, n++) {
                 struct program p = {"noisy", LBP_STEPPED, 1000, steps[k]};
                 struct sim_step_result r;
                 unsigned s = seed;
@@ -259,12 +310,13 @@ END_TEST
 START_TEST(test_in_turn)
 {
     static struct job j;
-    double sum = 0, worst = 0, praise = 0;
+    unsigned first = first_seed();
+    double sum = 0, worst = 0, praise = 0, lost = 0;
     double planted = getenv("SIM_PLANTED") ? 0.05 : 0; /* an account that praises itself */
     int n = 0;
 
     for (size_t k = 2; k < sizeof(programs) / sizeof(programs[0]); k++)
-        for (unsigned seed = 1; seed <= 100; seed++, n++) {
+        for (unsigned seed = first; seed < first + brief_rounds(300); seed++, n++) {
             struct sim_step_result r;
             unsigned s = seed;
             double x;
@@ -280,16 +332,22 @@ START_TEST(test_in_turn)
                 h->flip_phase_ns = (int64_t)draw(&s, 0, (double)h->flip_ns);
                 j.told[i] = (h->cores + h->other_cores) / 2;
             }
+            j.config.trace = getenv("SIM_TRACE") && seed == (unsigned)atoi(getenv("SIM_TRACE"));
             x = run(&j, &r);
             sum += x;
             worst = fmax(worst, x);
+            lost += x > 1.05;
+            if (getenv("SIM_VERBOSE") && x > 1.05)
+                printf("in turn program=%s seed=%u over_static=%.4f plans=%ld account_ms=%.1f\n",
+                       programs[k].name, seed, x, (long)r.plans, r.account_ns / 1e6);
             praise += r.account_ns / (double)r.static_ns - (1 - x);
         }
     check("in turn",
-          (struct limit[]){{"over_static", sum / n, 1},
+          (struct limit[]){{"over_static", sum / n, 0.995},
                            {"worst", worst, 1.12},
+                           {"over_1.05", lost / n, 0.03},
                            {"account_over_truth", praise / n + planted, 0.01}},
-          3);
+          4);
 }
 END_TEST
 
@@ -308,10 +366,13 @@ static int trace(int argc, char **argv)
 /* The same by chance: in single steps the rank gets from almost nothing to almost all of the quota. */
 START_TEST(test_uneven)
 {
-    struct outcome o = table("auto", 0, true, 4);
+    struct outcome o = table("auto", 0, true, 12);
 
-    ck_assert_double_le(o.mean, 0.94);
-    ck_assert_double_le(o.worst, 1.07);
+    if (few())
+        return;
+    ck_assert_double_le(o.mean, 0.93);
+    ck_assert_double_le(o.worst, 1.1);
+    ck_assert_int_le(o.lost, o.n * 9 / 1000);
 }
 END_TEST
 
@@ -349,6 +410,7 @@ int main(int argc, char **argv)
     tcase_add_test(t, test_uneven_host);
     tcase_add_test(t, test_uneven);
     tcase_add_test(t, test_too_quick_to_follow);
+    tcase_add_test(t, test_short_load);
     tcase_add_test(t, test_all);
     tcase_set_timeout(errors, 600);
     tcase_add_test(errors, test_noisy_times);

@@ -274,6 +274,16 @@ START_TEST(test_hooks)
 }
 END_TEST
 
+/* Half a period, where five steps are in it. */
+START_TEST(test_period_after_layout)
+{
+    ck_assert_int_eq(lbp_period_after_layout(100 * MS, 0), 50 * MS);
+    ck_assert_int_eq(lbp_period_after_layout(100 * MS, 10e6), 50 * MS);
+    ck_assert_int_eq(lbp_period_after_layout(100 * MS, 16e6), 80 * MS);
+    ck_assert_int_eq(lbp_period_after_layout(100 * MS, 1e9), 100 * MS);
+}
+END_TEST
+
 /* Policy siegell's: ten quanta of 100 ms, but where talking or moving asks for more. */
 START_TEST(test_period_published)
 {
@@ -302,6 +312,7 @@ int main(void)
     tcase_add_test(t, test_profit);
     tcase_add_test(t, test_period);
     tcase_add_test(t, test_hooks);
+    tcase_add_test(t, test_period_after_layout);
     tcase_add_test(t, test_period_published);
     return suite_run("filter", t);
 }
