@@ -77,7 +77,7 @@ static void follow(struct stepped_rank *r, double recent, double wall)
     r->was[MEAN] = r->speed[MEAN];
     r->mean_ns = fmin(r->mean_ns + wall, MEAN_NS);
     if (recent > 0 && r->mean_ns > 0)
-        r->speed[MEAN] += wall / r->mean_ns * (recent - r->speed[MEAN]);
+        r->speed[MEAN] += fmin(1, wall / r->mean_ns) * (recent - r->speed[MEAN]);
     r->best = fmax(r->best, fast);
 }
 

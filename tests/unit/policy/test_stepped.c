@@ -110,6 +110,38 @@ START_TEST(test_published)
 }
 END_TEST
 
+/* The mean speed of rank 0, whose half takes 1 and 3 units of elapsed time in turn, and 2 at last: its work is that of a unit. */
+START_TEST(test_mean)
+{
+    static const int64_t units[] = {
+        100 * MS, 20000 * MS}; /* many in the 5 s of a mean, and more than those */
+
+    for (size_t i = 0; i < 2; i++) {
+        struct lbp_stepped *s = make_with("static");
+        int64_t unit = units[i], now_ns = 0;
+
+        for (int k = 0; k < 40; k++) {
+            struct lbp_stepped_report a = did(0, 5 + 5 * k, 5,
+                                              k < 39 ? (1 + k % 2 * 2) * unit : 2 * unit),
+                                      b = a;
+
+            a.cpu_ns = b.cpu_ns = unit;
+            b.rank = 1;
+            b.first = 500;
+            b.last = 1000;
+            now_ns += a.wall_ns;
+            ck_assert_int_eq(say(s, a, now_ns), 0);
+            ck_assert_int_eq(say(s, b, now_ns), 0);
+        }
+        if (i == 0)
+            ck_assert_double_eq_tol(s->rank[0].speed[STEPPED_KINDS - 1], 0.5, 0.05);
+        else
+            ck_assert_double_eq_tol(s->rank[0].speed[STEPPED_KINDS - 1], 0.5, 1e-9);
+        lbp_stepped_destroy(s);
+    }
+}
+END_TEST
+
 /* A plan that a rank has not heard of is told again, the same, as long as none has applied it. */
 START_TEST(test_lost_plan)
 {
@@ -405,6 +437,7 @@ int main(void)
     tcase_add_test(t, test_plan);
     tcase_add_test(t, test_published);
     tcase_add_test(t, test_sync);
+    tcase_add_test(t, test_mean);
     tcase_add_test(t, test_lost_plan);
     tcase_add_test(t, test_profit);
     tcase_add_test(t, test_detail);
