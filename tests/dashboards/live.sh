@@ -8,7 +8,7 @@
 #   live_oldest   prints the job that has run longest
 #   live_age JOBID  prints for how many seconds that has run
 #   live_history FILE   copies the snapshot that the controller has published last
-. "$(dirname "${BASH_SOURCE[0]}")/../lib/again.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/look.sh"
 live_pids=() live_speeds=(.3 .3 .3 .12)
 live_stretch=1 # how many times as long the jobs are
 live_scrape=2 # s, and of the rules: a minute must do for what else takes hours
@@ -25,7 +25,7 @@ live_down() {
   cluster down >"$live_dir/down.log" 2>&1
 }
 
-live_until() { again "$1" 0.5 live_look "${@:2}"; } # SECONDS CMD...
+live_until() { look_until "$1" 0.5 live_look "${@:2}"; } # SECONDS CMD...
 live_look() { "$@" >"$live_dir/until.log" 2>&1; }
 
 live_conf() { # the cluster's policy.conf: everything often

@@ -13,7 +13,7 @@
 # $tap_tmp is a folder for files, removed at the end; $top the tree; $LB_BUILD the build.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-. "$top/tests/lib/again.sh"
+. "$top/tests/lib/look.sh"
 export LB_BUILD=${LB_BUILD:-$top/build}
 export PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 tap_n=0 tap_failed=0 tap_done='' tap_cluster='' tap_ends=() tap_last=$SECONDS
@@ -100,7 +100,7 @@ like() { # GOT REGEX TEXT
 }
 
 within() { # SECONDS CMD...: again until it succeeds; of what it wrote the last is left
-  again "$1" 0.2 tap_look "${@:2}" || { cat "$tap_tmp/within"; return 1; }
+  look_until "$1" 0.2 tap_look "${@:2}" || { cat "$tap_tmp/within"; return 1; }
 }
 tap_look() { "$@" >"$tap_tmp/within" 2>&1; }
 

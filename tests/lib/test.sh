@@ -78,7 +78,7 @@ if pgrep -s "$(cat "$tmp/model")"; then
 fi
 
 # --- waiting: a look that takes most of the time is not the end of it, and what never comes to be is waited for as long as is said
-. "$here/again.sh"
+. "$here/look.sh"
 looks=0
 stands_still() { # the first time for longer than is waited; then it is there after a few more
   looks=$((looks + 1))
@@ -86,9 +86,9 @@ stands_still() { # the first time for longer than is waited; then it is there af
   [ $looks -ge 5 ]
 }
 never() { looks=$((looks + 1)) && false; }
-again 1 0.05 stands_still || { echo "FAILED: gave up after $looks looks, most of whose time was one of them"; bad=1; }
+look_until 1 0.05 stands_still || { echo "FAILED: gave up after $looks looks, most of whose time was one of them"; bad=1; }
 looks=0
-if again 1 0.1 never || [ $looks -lt 10 ] || [ $looks -gt 12 ]; then
+if look_until 1 0.1 never || [ $looks -lt 10 ] || [ $looks -gt 12 ]; then
   echo "FAILED: $looks looks within a second at what never comes to be"
   bad=1
 fi

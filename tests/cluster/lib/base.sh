@@ -55,4 +55,4 @@ lock() {
 }
 
 # Wait until a command succeeds: SECONDS CMD...
-poll() { again "$1" 0.01 "${@:2}"; }
+poll() { look_until "$1" 0.01 "${@:2}"; }
