@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two ranks' meshes in one process, where one does not read for long, as behind a link that is cut. */
+#include "libclient/tcp/mesh.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/auth.h"
+#include "common/sock.h"
+#include "tests/unit/suite.h"
+
+#define MOST 100000 /* rounds of both, after which nothing more will come */
+
+static struct lbw_endpoint endpoint[2];
+static struct lbc_mesh *mesh[2];
+static int64_t frames, bytes; /* that have come to rank 1 */
+
+static int find(void *arg, int rank, struct lbw_endpoint *ret_endpoint)
+{
+    (void)arg;
+    *ret_endpoint = endpoint[rank];
+    return 0;
+}
+
+static int deliver(void *arg, int source, const uint8_t *body, size_t n)
+{
+    (void)arg;
+    (void)body;
+    ck_assert_int_eq(source, 0);
+    frames++;
+    bytes += (int64_t)n;
+    return 0;
+}
+
+static void setup(void)
+{
+    ck_assert_int_ge(lbx_auth_setup(), 0);
+    for (int r = 0; r < 2; r++) {
+        struct lbw_endpoint *e = &endpoint[r];
+        struct lbc_mesh_config config = {
+            .rank = r, .size = 2, .endpoint = e, .find = find, .deliver = deliver};
+
+        config.listen_fd = lbx_sock_listen_tcp("127.0.0.1", &e->port);
+        ck_assert_int_ge(config.listen_fd, 0);
+        lbx_auth_random(e->key, sizeof(e->key));
+        snprintf(e->context, sizeof(e->context), "test/%d", r);
+        strcpy(e->address[e->naddresses++], "127.0.0.1");
+        ck_assert_int_eq(lbc_mesh_create(&config, &mesh[r]), 0);
+    }
+}
+
+static void teardown(void)
+{
+    for (int r = 0; r < 2; r++) {
+        lbc_mesh_fail(mesh[r]); /* so that neither waits for the other to read its goodbye */
+        lbc_mesh_destroy(mesh[r]);
+    }
+}
+
+static void progress(int rank)
+{
+    ck_assert_int_eq(lbc_mesh_progress(mesh[rank]), 0);
+}
+
+/* Rank 0 sends rows until no more fit in.  Returns how many frames. */
+static int64_t fill(void)
+{
+    static uint8_t row[LBC_MESH_BODY_MAX];
+    int64_t sent = 0;
+
+    ck_assert_int_eq(lbc_mesh_connect(mesh[0], 1), 0);
+    for (int i = 0; i < MOST && !lbc_mesh_has_room(mesh[0], 1); i++) { /* the proof */
+        progress(0);
+        progress(1);
+    }
+    ck_assert(lbc_mesh_has_room(mesh[0], 1));
+    while (lbc_mesh_has_room(mesh[0], 1)) {
+        ck_assert_int_eq(lbc_mesh_send(mesh[0], 1, "head", 4, row, sizeof(row)), 0);
+        sent++;
+        progress(0);
+    }
+    return sent;
+}
+
+START_TEST(what_is_said_behind_rows_leaves_with_them)
+{
+    int64_t sent = fill(), before;
+
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(lbc_mesh_send(mesh[0], 1, "short", 5, NULL, 0), 0);
+    progress(0);
+    ck_assert(!lbc_mesh_is_flushed(mesh[0], 1));
+    /* all that has left rank 0 is read at once, so that the next time all of it can leave */
+    do {
+        before = frames;
+        for (int i = 0; i < 1000; i++)
+            progress(1);
+    } while (frames > before);
+    ck_assert_int_lt(frames, sent + 3);
+    for (int i = 0; i < MOST && frames < sent + 3; i++) {
+        progress(0);
+        progress(1);
+    }
+    ck_assert_int_eq(frames, sent + 3);
+    ck_assert_int_eq(bytes, sent * (4 + LBC_MESH_BODY_MAX) + 3 * 5);
+    progress(0);
+    ck_assert(lbc_mesh_is_flushed(mesh[0], 1));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tc = suite_case("mesh");
+
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, what_is_said_behind_rows_leaves_with_them);
+    return suite_run("libclient/mesh", tc);
+}
