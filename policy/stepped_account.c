@@ -105,7 +105,8 @@ static void judge_steps(struct lbp_stepped *s, bool first, uint32_t slowest, dou
         return;
     s->judged = true;
     s->worse = s->held_ns / s->held_steps > s->prev_real_ns * (WORSE + s->chance) &&
-               s->rank[slowest].now_work > s->rank[slowest].prev_work;
+               lbp_profile_work(&s->profile, s->bound[slowest], s->bound[slowest + 1]) >
+                   lbp_profile_work(&s->profile, s->prev[slowest], s->prev[slowest + 1]);
 }
 
 /*

@@ -303,6 +303,37 @@ START_TEST(test_detail)
 }
 END_TEST
 
+/*
+ * A plan gives less to the slower host, which becomes slower still just then, and a step's rows happen to cost it more CPU time:
+ * what it was given has not made it slow, and it is given less again.
+ */
+START_TEST(test_slowed)
+{
+    struct lbp_stepped *s = make();
+    int64_t first;
+
+    ck_assert_int_eq(say(s, did(0, 5, 5, 50 * MS), 100 * MS), 0);
+    ck_assert_int_eq(say(s, did(1, 5, 5, 100 * MS), 100 * MS), 0);
+    ck_assert_uint_eq(s->epoch, 1);
+    first = s->bound[1];
+    ck_assert_int_gt(first, 500);
+    for (int k = 1; k < 20 && s->epoch == 1; k++)
+        for (uint32_t r = 0; r < 2; r++) {
+            struct lbp_stepped_report d = did(r, 5 + 5 * k, 5, r == 0 ? 50 * MS : 240 * MS);
+
+            d.epoch = s->epoch;
+            d.first = r == 0 ? 0 : s->bound[1];
+            d.last = r == 0 ? s->bound[1] : 1000;
+            d.cpu_ns = r == 0 ? 50 * MS : 50500000;
+            ck_assert_int_eq(say(s, d, (100 + 250 * k) * MS), 0);
+        }
+    ck_assert_uint_eq(s->epoch, 2);
+    ck_assert_int_ne(s->last.detail, LBP_DETAIL_BACK);
+    ck_assert_int_gt(s->bound[1], first);
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
 /* The block size that a person has set is told, whatever is measured. */
 START_TEST(test_grain)
 {
@@ -442,6 +473,7 @@ int main(void)
     tcase_add_test(t, test_profit);
     tcase_add_test(t, test_detail);
     tcase_add_test(t, test_quota);
+    tcase_add_test(t, test_slowed);
     tcase_add_test(t, test_grain);
     tcase_add_test(t, test_refuses);
     tcase_add_test(t, test_config);
