@@ -12,9 +12,9 @@
 #include "common/clock.h"
 #include "common/sock.h"
 #include "lbd/metrics/http_impl.h"
+#include "lbd/metrics/http_loop.h"
 
 #define MEMORY_BYTES ((size_t)8192) /* of one connection: headers and what is sent at a time */
-#define STACK_BYTES ((size_t)128 * 1024)
 #define OPTIONS_MAX 16
 
 /* Its messages would go to stderr in a form of their own. */
@@ -68,6 +68,7 @@ static void free_server(struct lbd_web_server *s)
 {
     if (!s)
         return;
+    lbd_http_loop_stop(s->loop);
     if (s->daemon)
         MHD_stop_daemon(s->daemon);
     lbd_users_destroy(s->users);
@@ -77,7 +78,7 @@ static void free_server(struct lbd_web_server *s)
 
 static struct MHD_Daemon *start_daemon(struct lbd_web_server *s, int fd)
 {
-    unsigned flags = MHD_USE_EPOLL | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ITC;
+    unsigned flags = MHD_USE_EPOLL;
     struct MHD_OptionItem tls[OPTIONS_MAX] = {{MHD_OPTION_END, 0, NULL}};
     int n = 0;
 
@@ -95,9 +96,8 @@ static struct MHD_Daemon *start_daemon(struct lbd_web_server *s, int fd)
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, LBD_HTTP_CONNECTIONS,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, LBD_HTTP_CONNECTIONS_EACH,
         MHD_OPTION_CONNECTION_TIMEOUT, LBD_HTTP_HEADER_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        MEMORY_BYTES, MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION,
-        on_connection, s, MHD_OPTION_NOTIFY_COMPLETED, on_completed, s, MHD_OPTION_ARRAY, tls,
-        MHD_OPTION_END);
+        MEMORY_BYTES, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, s, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
 
 /* A server on a copy of the listening socket, by what web.yml says now. */
@@ -118,12 +118,11 @@ static int start_server(struct lbd_http *h, struct lbx_error *err, struct lbd_we
     if (rc == 0) {
         fd = fcntl(h->listen_fd, F_DUPFD_CLOEXEC, 3);
         s->daemon = fd < 0 ? NULL : start_daemon(s, fd); /* closes it at its end */
-        if (!s->daemon) {
-            if (fd >= 0)
-                close(fd);
+        if (!s->daemon && fd >= 0)
+            close(fd);
+        if (!s->daemon || lbd_http_loop_start(s->daemon, &s->loop) < 0)
             rc = lbx_error_set(err, -EIO, "%s%sthe web server did not start", h->web ? h->web : "",
                                h->web ? ": " : "");
-        }
     }
     if (rc < 0)
         free_server(s);

@@ -15,6 +15,7 @@
 struct lbd_web_server {
     struct lbd_http *http;
     struct MHD_Daemon *daemon;
+    struct lbd_http_loop *loop; /* runs it */
     struct lbd_webconf conf;
     struct lbd_users *users; /* NULL: anybody may ask */
 };

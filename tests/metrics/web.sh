@@ -121,6 +121,37 @@ P
 check "16 slow clients hold nobody up, and are closed though they trickle" python3 "$tmp/slow.py" $port
 is "it still answers" "$(code $url/metrics)" 200
 
+# A server is replaced while it is asked nonsense: what is no request has an answer of libmicrohttpd's own.
+cat >"$tmp/nonsense.py" <<'P'
+import socket, sys, threading, time
+port, until = int(sys.argv[1]), time.monotonic() + 3
+answers = []
+def ask():
+    while time.monotonic() < until:
+        try:
+            with socket.create_connection(('127.0.0.1', port), timeout=5) as s:
+                s.sendall(b'GET /metrics HTTP/9.9 nonsense\r\nno header\r\n\r\n')
+                answers.append(s.recv(12))
+        except OSError:
+            pass
+threads = [threading.Thread(target=ask) for _ in range(8)]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join()
+assert b'HTTP/1.1 400' in answers, set(answers)
+P
+python3 "$tmp/nonsense.py" $port >"$tmp/nonsense" 2>&1 &
+asking=$!
+reloads=0
+while kill -0 $asking 2>/dev/null && kill -HUP $pid 2>/dev/null; do
+  reloads=$((reloads + 1))
+  sleep 0.03
+done
+check "nonsense is answered" wait $asking
+check "while web.yml is read 20 times at least" [ $reloads -ge 20 ]
+is "and lbd is still there" "$(code $url/metrics)" 200
+
 reload() { # what the log then has
   : >"$tmp/log"
   kill -HUP $pid
