@@ -55,7 +55,8 @@ liblbd_la_SOURCES = \
 	lbd/controller/weights.c lbd/controller/weights.h \
 	lbd/controller/writer.c \
 	lbd/metrics/deadline.c lbd/metrics/deadline.h \
-	lbd/metrics/http.c lbd/metrics/http.h lbd/metrics/http_answer.c lbd/metrics/http_impl.h lbd/metrics/http_loop.c lbd/metrics/http_loop.h \
+	lbd/metrics/http.c lbd/metrics/http.h lbd/metrics/http_answer.c lbd/metrics/http_impl.h \
+	lbd/metrics/http_loop.c lbd/metrics/http_loop.h \
 	lbd/metrics/metrics.c lbd/metrics/metrics.h \
 	lbd/metrics/users.c lbd/metrics/users.h \
 	lbd/metrics/webconf.c lbd/metrics/webconf.h \
