@@ -164,7 +164,7 @@ bool lbc_conn_is_flushed(const struct lbc_conn *c)
 /* What is queued behind frames that all leave at once has nothing else that would wake it. */
 bool lbc_conn_wants_out(const struct lbc_conn *c)
 {
-    return lbx_buf_len(&c->out) > 0 || (c->proved && !lbc_conn_is_flushed(c));
+    return c->proved ? !lbc_conn_is_flushed(c) : lbx_buf_len(&c->out) > 0;
 }
 
 /* The proof, as far as it goes.  Returns 0 or a negative errno. */
