@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The thread that runs a web server.  libmicrohttpd has threads of its own, which are told to end while they may be answering: what
- * is no request then has no answer to be sent, and it is sent all the same (0.9.75: a null pointer).  This one has ended
+ * The thread that runs a web server.  A thread of libmicrohttpd's own is told to end while it may be answering.  The answer
+ * to what is no request is not queued then, and is sent all the same: a null pointer (0.9.75).  This thread has ended
  * before the server is told to.
  */
 #ifndef LBD_METRICS_HTTP_LOOP_H

@@ -148,7 +148,8 @@ while kill -0 $asking 2>/dev/null && kill -HUP $pid 2>/dev/null; do
   reloads=$((reloads + 1))
   sleep 0.03
 done
-check "nonsense is answered" wait $asking
+answered() { wait $asking || { cat "$tmp/nonsense"; return 1; }; }
+check "nonsense is answered" answered
 check "while web.yml is read 20 times at least" [ $reloads -ge 20 ]
 is "and lbd is still there" "$(code $url/metrics)" 200
 
