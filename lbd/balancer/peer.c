@@ -82,6 +82,11 @@ static void flush(struct lbd_peer *p)
         return;
     if (!p->held)
         rc = lbx_sock_flush(p->fd, &p->out);
+    if (rc == -EPIPE && p->proved) {
+        /* nobody hears this any more, but what the rank said before it closed is still to be read: it may have left */
+        lbx_buf_consume(&p->out, lbx_buf_len(&p->out));
+        rc = 0;
+    }
     if (rc < 0) {
         fail(p, rc);
         return;
@@ -143,8 +148,10 @@ static void on_io(uv_poll_t *h, int status, int events)
             step_auth(p);
         if (p->proved)
             take_frames(p);
-        if (!p->closing && (n < 0 || status < 0))
+        if (!p->closing && (n < 0 || (status < 0 && n == 0)))
             fail(p, n < 0 ? (int)n : status);
+        if (status < 0)
+            p->watching = 0; /* the loop has stopped it, and more may be there to be read */
     }
     flush(p);
 }

@@ -50,6 +50,11 @@ check_PROGRAMS += tests/unit/lbd/test_outlook
 tests_unit_lbd_test_outlook_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_outlook_LDADD = liblbd.la $(CHECK_LIBS) -lm
 
+check_PROGRAMS += tests/unit/lbd/test_peer
+tests_unit_lbd_test_peer_SOURCES = tests/unit/lbd/test_peer.c lbd/balancer/peer.c
+tests_unit_lbd_test_peer_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(UV_CFLAGS)
+tests_unit_lbd_test_peer_LDADD = libwire.la libcommon.la $(CHECK_LIBS) $(UV_LIBS)
+
 check_PROGRAMS += tests/unit/lbd/test_ranking
 tests_unit_lbd_test_ranking_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_ranking_LDADD = liblbd.la $(CHECK_LIBS)

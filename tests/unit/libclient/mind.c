@@ -66,10 +66,8 @@ static void send_to(struct mind *m, int rank, const struct lbw_rank_msg *msg)
         lbx_frame_append(&p->channel, &p->out, lbx_buf_data(&body), lbx_buf_len(&body)) < 0)
         m->sums.wrong++;
     lbx_buf_fini(&body);
-    if (lbx_sock_flush(p->fd, &p->out) < 0) {
-        close(p->fd);
-        p->fd = -1;
-    }
+    if (lbx_sock_flush(p->fd, &p->out) < 0)
+        lbx_buf_consume(&p->out, lbx_buf_len(&p->out)); /* it has gone; what it said is read yet */
 }
 
 static uint64_t pick(struct mind *m, uint64_t n)
