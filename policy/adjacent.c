@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/adjacent_halo.h"
+
 #define HALVINGS 20
 #define LOOK 64       /* ranks */
 #define ROUNDING 1e-6 /* of the remaining speed, after many subtractions */
@@ -101,6 +103,15 @@ static void shift(int64_t *bound, uint32_t from, uint32_t to, int64_t d)
         bound[r] += d;
 }
 
+/* Does a rank own some, and fewer than it may? */
+static bool too_few(const struct lbp_adjacent_config *c, const int64_t *bound)
+{
+    for (uint32_t r = 0; r < c->nranks; r++)
+        if (bound[r + 1] > bound[r] && bound[r + 1] - bound[r] < c->min_iterations)
+            return true;
+    return false;
+}
+
 /* A rank with too few either takes what it lacks from the neighbours that hold something, or gives them all. */
 static void widen(const struct lbp_adjacent_config *c, int64_t *bound)
 {
@@ -159,6 +170,7 @@ int lbp_adjacent_bounds(const struct lbp_adjacent_config *config, struct lbp_pro
 {
     size_t n = (size_t)config->nranks + 1;
     int64_t *bound, *low;
+    int ret = 0;
 
     if (!valid(config, profile, old))
         return -EINVAL;
@@ -167,11 +179,16 @@ int lbp_adjacent_bounds(const struct lbp_adjacent_config *config, struct lbp_pro
         return -ENOMEM;
     low = bound + n;
     choose(config, profile, least_time(config, profile) * (1 + config->slack), old, low, bound);
-    if (config->min_iterations > 1)
-        widen(config, bound);
-    memcpy(ret_bound, bound, n * sizeof(*bound));
+    if (too_few(config, bound)) {
+        if (profile->n > config->min_iterations && lbp_adjacent_halo_is_small(config, profile->n))
+            ret = lbp_adjacent_halo(config, profile, old, bound);
+        else
+            widen(config, bound);
+    }
+    if (ret == 0)
+        memcpy(ret_bound, bound, n * sizeof(*bound));
     free(bound);
-    return 0;
+    return ret;
 }
 
 static int by_round(const void *a, const void *b)

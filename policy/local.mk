@@ -2,7 +2,7 @@
 noinst_LTLIBRARIES += libpolicy.la
 libpolicy_la_SOURCES = \
 	policy/act.c policy/balance_impl.h \
-	policy/adjacent.c policy/adjacent.h \
+	policy/adjacent.c policy/adjacent.h policy/adjacent_halo.c policy/adjacent_halo.h \
 	policy/alert.c policy/alert.h \
 	policy/alike.c policy/alike.h \
 	policy/apportion.c policy/apportion.h \

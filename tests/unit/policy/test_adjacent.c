@@ -88,8 +88,8 @@ START_TEST(test_invalid)
 }
 END_TEST
 
-/* The least time of all distributions into blocks, by dynamic programming over every cut. */
-static double least_time(int n, int p, const double *cost, const double *speed)
+/* The least time of all distributions into blocks of none or enough, by dynamic programming over every cut. */
+static double least_time(int n, int p, int enough, const double *cost, const double *speed)
 {
     static double best[RANKS + 1][64];
 
@@ -102,7 +102,8 @@ static double least_time(int n, int p, const double *cost, const double *speed)
             best[r][i] = best[r - 1][i];
             for (int j = i; j-- > 0;) {
                 work += cost[j];
-                best[r][i] = fmin(best[r][i], fmax(best[r - 1][j], work / speed[r - 1]));
+                if (i - j >= enough)
+                    best[r][i] = fmin(best[r][i], fmax(best[r - 1][j], work / speed[r - 1]));
             }
         }
     return best[p][n];
@@ -126,7 +127,7 @@ START_TEST(test_least)
             speed[r] = 0.05 + (double)rand_r(&seed) / RAND_MAX;
             old[r + 1] = r + 1 < p ? old[r] + rand_r(&seed) % (n - (int)old[r] + 1) : n;
         }
-        least = least_time(n, p, cost, speed);
+        least = least_time(n, p, 1, cost, speed);
         ck_assert_int_eq(lbp_adjacent_bounds(&c, &profile, old, bound), 0);
         check_bounds(bound, (uint32_t)p, n, 0);
         ck_assert_msg(lbp_adjacent_time_ns(&profile, speed, (uint32_t)p, bound) <= least * 1.0025,
@@ -156,6 +157,44 @@ START_TEST(test_halo)
         ck_assert_int_eq(lbp_adjacent_bounds(&c, &profile, old, bound), 0);
         check_bounds(bound, p, n, c.min_iterations);
     }
+}
+END_TEST
+
+/* Few iterations for many ranks: the least time of all distributions where a rank has none or enough, and as near as can be. */
+START_TEST(test_halo_least)
+{
+    int wide = 0;
+
+    for (unsigned round = 1; round <= 1000; round++) {
+        unsigned seed = round;
+        int enough = 2 + rand_r(&seed) % 5, n = enough + 1 + rand_r(&seed) % (60 - enough),
+            p = 1 + rand_r(&seed) % RANKS;
+        double cost[64], speed[RANKS], least, time;
+        int64_t old[RANKS + 1] = {0}, bound[RANKS + 1], again[RANKS + 1];
+        struct lbp_adjacent_config c = {
+            .nranks = (uint32_t)p, .speed = speed, .min_iterations = enough};
+
+        lbp_profile_init(&profile, n);
+        for (int i = 0; i < n; i++)
+            lbp_profile_add(&profile, i, i + 1, 10 + rand_r(&seed) % 1000);
+        for (int i = 0; i < n; i++)
+            cost[i] = lbp_profile_work(&profile, i, i + 1);
+        for (int r = 0; r < p; r++) {
+            speed[r] = r % 5 == 4 ? 0 : 0.05 + (double)rand_r(&seed) / RAND_MAX;
+            old[r + 1] = r + 1 < p ? old[r] + rand_r(&seed) % (n - (int)old[r] + 1) : n;
+        }
+        least = least_time(n, p, enough, cost, speed);
+        ck_assert_int_eq(lbp_adjacent_bounds(&c, &profile, old, bound), 0);
+        check_bounds(bound, (uint32_t)p, n, enough);
+        time = lbp_adjacent_time_ns(&profile, speed, (uint32_t)p, bound);
+        ck_assert_msg(time <= least * 1.0025, "round %u: %g, least %g", round, time, least);
+        wide += time > least_time(n, p, 1, cost, speed) * 1.01;
+        /* there already: nothing moves */
+        c.slack = 0.003;
+        ck_assert_int_eq(lbp_adjacent_bounds(&c, &profile, bound, again), 0);
+        ck_assert_mem_eq(again, bound, ((size_t)p + 1) * sizeof(*bound));
+    }
+    ck_assert_int_gt(wide, 100); /* else nothing was tried */
 }
 END_TEST
 
@@ -225,6 +264,7 @@ int main(void)
     tcase_add_test(t, test_invalid);
     tcase_add_test(t, test_least);
     tcase_add_test(t, test_halo);
+    tcase_add_test(t, test_halo_least);
     tcase_add_test(t, test_moves);
     tcase_add_test(t, test_many);
     return suite_run("adjacent", t);
