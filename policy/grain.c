@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 
 #define CREEP 1.02 /* a least time that is not seen again rises by so much each time */
 #define LEARN 0.25 /* of a sweep longer than expected */
 #define STAY 0.01  /* less gain leaves the block size as it is */
 #define EXPECTED 4 /* sweeps; a loop of one alone loses a tenth of what its pipeline costs */
 #define BLIND 8    /* blocks a rank, before anything is known */
+#define AT_END 0.5 /* of a message: ranks in the middle receive one and send one for each block */
 #define APART \
     2.0 /* sizes of messages that differ by less tell nothing of the cost of one iteration */
 
@@ -140,25 +142,95 @@ int lbp_grain_cost(const struct lbp_grain *g, struct lbp_grain_cost *ret)
     return 0;
 }
 
+/* What needs no measurement: a person's block, or one before anything is known.  Returns whether that is all. */
+static bool is_given(struct lbp_grain *g, struct lbp_grain_cost *ret_cost)
+{
+    if (g->fixed > 0) {
+        g->block = g->fixed < g->m ? g->fixed : g->m;
+        return true;
+    }
+    if (lbp_grain_cost(g, ret_cost) == 0)
+        return false;
+    if (g->block == 0)
+        g->block = lbp_grain_block(g->m, g->p < 2 ? 1 : (int64_t)BLIND * g->p);
+    return true;
+}
+
 int64_t lbp_grain_choose(struct lbp_grain *g)
 {
     struct lbp_grain_cost cost;
-    int64_t blocks, block, told;
+    int64_t blocks, told;
 
-    if (g->fixed > 0) {
-        g->block = g->fixed < g->m ? g->fixed : g->m;
+    if (is_given(g, &cost))
         return g->block;
-    }
-    if (lbp_grain_cost(g, &cost) < 0) {
-        if (g->block == 0)
-            g->block = lbp_grain_block(g->m, g->p < 2 ? 1 : (int64_t)BLIND * g->p);
-        return g->block;
-    }
     blocks = lbp_grain_optimal_blocks(g->m, g->p, &cost);
-    block = lbp_grain_block(g->m, blocks);
     told = g->block > 0 ? lbp_grain_block(g->m, g->block) : 0;
     if (told == 0 || lbp_grain_total_ns(g->m, g->p, blocks, &cost) <
                          (1 - STAY) * lbp_grain_total_ns(g->m, g->p, told, &cost))
-        g->block = block;
+        g->block = lbp_grain_block(g->m, blocks);
+    return g->block;
+}
+
+/* A block of so many takes so long in a stage. */
+static double in_stage(const struct lbp_grain_stage *stage, uint32_t n, uint32_t i, double blocks,
+                       double message_ns)
+{
+    bool at_end = n > 2 && (i == 0 || i == n - 1);
+
+    return stage[i].busy_ns / blocks + message_ns * (at_end ? AT_END : 1) * stage[i].slow;
+}
+
+double lbp_grain_stages_ns(const struct lbp_grain *g, const struct lbp_grain_cost *cost,
+                           const struct lbp_grain_stage *stage, uint32_t n, int64_t blocks)
+{
+    double M = (double)blocks, sum = 0, most = 0, before = 0, pair = 0, pair_sum = 0;
+    double message = n > 1 ? cost->t_fixed_ns + cost->t_incr_ns * (double)g->m / M : 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        double t = in_stage(stage, n, i, M, message);
+        double both = M * fmax(t, before) + fmin(t, before);
+
+        if (both > pair) {
+            pair = both;
+            pair_sum = t + before;
+        }
+        sum += t;
+        most = fmax(most, t);
+        before = t;
+    }
+    return g->sweeps < 1 ? (M - 1) * most + sum
+                         : pair + fmax(0, sum - pair_sum) / (double)g->sweeps;
+}
+
+/* The number of blocks with the least time, which is convex in it: where one more begins to take longer. */
+static int64_t least_blocks(const struct lbp_grain *g, const struct lbp_grain_cost *cost,
+                            const struct lbp_grain_stage *stage, uint32_t n)
+{
+    int64_t low = 1, high = g->m;
+
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+
+        if (lbp_grain_stages_ns(g, cost, stage, n, middle + 1) <
+            lbp_grain_stages_ns(g, cost, stage, n, middle))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int64_t lbp_grain_choose_for(struct lbp_grain *g, const struct lbp_grain_stage *stage, uint32_t n)
+{
+    struct lbp_grain_cost cost;
+    int64_t blocks, told;
+
+    if (is_given(g, &cost))
+        return g->block;
+    blocks = least_blocks(g, &cost, stage, n);
+    told = g->block > 0 ? lbp_grain_block(g->m, g->block) : 0;
+    if (told == 0 || lbp_grain_stages_ns(g, &cost, stage, n, blocks) <
+                         (1 - STAY) * lbp_grain_stages_ns(g, &cost, stage, n, told))
+        g->block = lbp_grain_block(g->m, blocks);
     return g->block;
 }

@@ -41,6 +41,12 @@ int64_t lbp_grain_optimal_blocks(int64_t m, uint32_t p, const struct lbp_grain_c
 /* Iterations of a block, rounded up; 1 to m (1 for m < 1). */
 int64_t lbp_grain_block(int64_t m, int64_t blocks);
 
+/* A rank that holds iterations, in the order of the pipeline. */
+struct lbp_grain_stage {
+    double busy_ns; /* elapsed, of a sweep's computing, >= 0 */
+    double slow;    /* elapsed over CPU time, > 0: messages take so much longer there, too */
+};
+
 /* Estimates while running.  Embedded; no memory of its own. */
 struct lbp_grain {
     int64_t m;
@@ -93,5 +99,21 @@ int lbp_grain_cost(const struct lbp_grain *g, struct lbp_grain_cost *ret)
  * anything is known: m / (8 P), as good as any within a factor of a few.
  */
 int64_t lbp_grain_choose(struct lbp_grain *g);
+
+/*
+ * Time of one sweep in `blocks` blocks where stages take different times t_i for a block, message included.  Where all wait
+ * for the last rank:
+ *     (M - 1) max t_i + sum t_i
+ * Where each waits for its neighbours alone, the slower of two neighbours is never waited for, and the other's one block is:
+ *     max (M max(t_i, t_i+1) + min(t_i, t_i+1)) + the other stages' blocks / sweeps
+ * which are the formulas above where all t_i are the same.  Convex in M.
+ * stage[in] [n];  n[in] >= 1;  blocks[in] 1 to m
+ * Pure, O(n).  Source: ours.
+ */
+double lbp_grain_stages_ns(const struct lbp_grain *g, const struct lbp_grain_cost *cost,
+                           const struct lbp_grain_stage *stage, uint32_t n, int64_t blocks);
+
+/* As lbp_grain_choose, for stages that are known.  O(n log m). */
+int64_t lbp_grain_choose_for(struct lbp_grain *g, const struct lbp_grain_stage *stage, uint32_t n);
 
 #endif

@@ -59,8 +59,9 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
     s->shadow = calloc(nbounds, sizeof(*s->shadow));
     s->whole = calloc(nbounds, sizeof(*s->whole));
     s->speed = calloc(c->nranks, sizeof(*s->speed));
+    s->stage = calloc(c->nranks, sizeof(*s->stage));
     if (!s->rank || !s->bound || !s->prev || !s->first || !s->next || !s->whole || !s->shadow ||
-        !s->speed || lbp_caps_init(&s->caps, c->nranks) < 0)
+        !s->speed || !s->stage || lbp_caps_init(&s->caps, c->nranks) < 0)
         return -ENOMEM;
     memcpy(s->bound, bound, nbounds * sizeof(*bound));
     memcpy(s->prev, bound, nbounds * sizeof(*bound));
@@ -140,6 +141,7 @@ void lbp_stepped_destroy(struct lbp_stepped *s)
     free(s->shadow);
     free(s->whole);
     free(s->speed);
+    free(s->stage);
     lbp_caps_fini(&s->caps);
     free(s);
 }

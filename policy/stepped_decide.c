@@ -309,6 +309,20 @@ static void tell_plan(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_
     };
 }
 
+/* Fills stage with the ranks that hold something, at the speeds to plan by.  Returns how many they are. */
+static uint32_t stages(struct lbp_stepped *s)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->config.nranks; i++)
+        if (s->bound[i + 1] > s->bound[i] && s->speed[i] > 0)
+            s->stage[n++] = (struct lbp_grain_stage){
+                .busy_ns =
+                    lbp_profile_work(&s->profile, s->bound[i], s->bound[i + 1]) / s->speed[i],
+                .slow = s->rank[i].hardware / s->speed[i]};
+    return n;
+}
+
 static void plan(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *action,
                  size_t *n)
 {
@@ -374,7 +388,10 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
     if (s->config.pipelined > 0) {
         if (!published(s) && !s->config.params.sync)
             lbp_grain_flow(&s->grain, s->step, s->config.steps);
-        lbp_grain_choose(&s->grain);
+        if (published(s))
+            lbp_grain_choose(&s->grain);
+        else
+            lbp_grain_choose_for(&s->grain, s->stage, stages(s));
     }
     if (reason == LBP_REASON_PROPORTIONAL || s->grain.block != block)
         plan(s, now_ns, ret_action, ret_n);

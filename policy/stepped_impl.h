@@ -46,7 +46,8 @@ struct lbp_stepped {
     int64_t *shadow;               /* [nranks + 1] of who follows each plan at once, and */
     double
         ahead_ns; /* so much sooner than we would he be where we are, but for his first move; >= 0 */
-    double *speed; /* [nranks] scratch */
+    double *speed;                 /* [nranks] scratch */
+    struct lbp_grain_stage *stage; /* [nranks] scratch */
     struct lbp_caps caps;
     struct lbp_profile profile;
     struct lbp_profit profit;

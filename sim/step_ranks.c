@@ -3,6 +3,7 @@
 #include "sim/step_impl.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,33 +90,47 @@ int64_t sim_step_barrier(struct sim_steps *w)
     return end;
 }
 
-/* Block by block from rank to rank. */
+/* Ranks that hold something. */
+static uint32_t count_holders(const struct sim_steps *w)
+{
+    uint32_t n = 0;
+
+    for (uint32_t r = 0; r < w->c->nranks; r++)
+        n += w->bound[r] < w->bound[r + 1];
+    return n;
+}
+
+/*
+ * Block by block from rank to rank.  What a message takes is what ranks in the middle are busy with for each block, half of
+ * it with receiving and half with sending it on; of two ranks alone, all of it.
+ */
 int64_t sim_step_pipeline(struct sim_steps *w)
 {
     const struct sim_step_config *c = w->c;
     int64_t end = w->now_ns, m = c->pipelined, blocks = (m + w->block - 1) / w->block;
-    bool first = true;
+    uint32_t holders = count_holders(w), nth = 0;
 
     for (uint32_t r = 0; r < c->nranks; r++) {
         double cpu = block_cpu(w, r);
         int64_t at = w->start[r];
+        double sides;
 
         w->ready[r] = w->now_ns;
         if (w->bound[r] == w->bound[r + 1])
             continue;
+        sides = holders == 2 ? 1 : ((nth > 0) + (nth + 1 < holders)) / 2.0;
         for (int64_t j = 0; j < blocks; j++) {
             int64_t size = j + 1 < blocks ? w->block : m - j * w->block;
             double part = cpu * (double)size / (double)m;
-            int64_t shift = c->shift_fixed_ns + (int64_t)(c->shift_incr_ns * (double)size);
-            int64_t from = first || w->blocks[j] < at ? at : w->blocks[j];
+            double shift = sides * ((double)c->shift_fixed_ns + c->shift_incr_ns * (double)size);
+            int64_t from = nth == 0 || w->blocks[j] < at ? at : w->blocks[j];
 
-            from += first ? 0 : shift; /* receiving keeps the rank busy, as in the source's model */
-
-            at = sim_host_run(&w->rank[r].host, from, part);
-            ran(w, r, from, at, part);
+            at = sim_host_run(&w->rank[r].host, from, part + shift);
+            ran(w, r, from, from + (int64_t)((double)(at - from) * part / fmax(part + shift, 1)),
+                part);
             w->blocks[j] = at;
         }
-        first = false;
+        nth++;
         w->ready[r] = at;
         end = at > end ? at : end;
     }

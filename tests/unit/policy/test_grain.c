@@ -9,6 +9,9 @@
 
 #include "tests/unit/suite.h"
 
+#define STAGES 6
+#define SWEEPS 20
+
 /* Figure 8's case by hand: 1000 iterations, 4 ranks. */
 START_TEST(test_formula)
 {
@@ -88,6 +91,71 @@ START_TEST(test_flows)
     ck_assert_int_eq(chosen(1000, 0), 32); /* 2.004: 32 */
     ck_assert_int_eq(chosen(0, 16), 29);
     ck_assert_int_eq(chosen(1000, 1), 15); /* one is all there is */
+}
+END_TEST
+
+/* A pipeline as it runs, message by message: the time that a sweep takes in the end, or alone when all wait for the last rank. */
+static double walk(const struct lbp_grain *g, const struct lbp_grain_cost *cost,
+                   const struct lbp_grain_stage *stage, uint32_t n, int64_t blocks)
+{
+    double t[STAGES], ends[STAGES] = {0}, before = 0, first_ns = 0, message;
+    int sweeps = g->sweeps > 0 ? SWEEPS : 1;
+
+    message = n > 1 ? cost->t_fixed_ns + cost->t_incr_ns * (double)g->m / (double)blocks : 0;
+    for (uint32_t i = 0; i < n; i++)
+        t[i] = stage[i].busy_ns / (double)blocks +
+               message * stage[i].slow * (n > 2 && (i == 0 || i == n - 1) ? 0.5 : 1);
+    for (int sweep = 0; sweep < sweeps; sweep++) {
+        double done[STAGES];
+
+        for (uint32_t i = 0; i < n;
+             i++) /* a rank begins when the next has ended the sweep before */
+            done[i] = fmax(ends[i], i + 1 < n ? ends[i + 1] : 0);
+        for (int64_t k = 0; k < blocks; k++)
+            for (uint32_t i = 0; i < n; i++)
+                done[i] = t[i] + (i > 0 ? fmax(done[i], done[i - 1]) : done[i]);
+        memcpy(ends, done, sizeof(ends));
+        before = ends[n - 1];
+        if (sweep == SWEEPS / 2)
+            first_ns = before;
+    }
+    return sweeps > 1 ? (before - first_ns) / (SWEEPS - 1 - SWEEPS / 2) : before;
+}
+
+/* Stages of different lengths: the formula is what happens, and no number of blocks is better than the one chosen. */
+START_TEST(test_stages)
+{
+    for (unsigned round = 1; round <= 200; round++) {
+        unsigned seed = round;
+        uint32_t n = 1 + (uint32_t)rand_r(&seed) % STAGES;
+        struct lbp_grain_stage stage[STAGES];
+        struct lbp_grain_cost cost;
+        struct lbp_grain g;
+        double chosen, least = INFINITY;
+        int64_t M;
+
+        lbp_grain_init(&g, 200, n);
+        if (round % 2)
+            lbp_grain_flow(&g, 0, INT64_C(1) << 40); /* filling it costs nothing */
+        lbp_grain_sweep(&g, 1e6);
+        lbp_grain_message(&g, 0, 1 + rand_r(&seed) % 100000);
+        ck_assert_int_eq(lbp_grain_cost(&g, &cost), 0);
+        for (uint32_t i = 0; i < n; i++)
+            stage[i] = (struct lbp_grain_stage){pow(10, 5 + 3.0 * rand_r(&seed) / RAND_MAX),
+                                                1 + rand_r(&seed) % 4};
+        for (M = 1; M <= 200; M++) {
+            double is = walk(&g, &cost, stage, n, M),
+                   told = lbp_grain_stages_ns(&g, &cost, stage, n, M);
+
+            ck_assert_msg(fabs(told - is) <= 1e-3 * is, "round %u, %ld blocks: %g, is %g", round,
+                          (long)M, told, is);
+            least = fmin(least, is);
+        }
+        M = lbp_grain_block(200, lbp_grain_choose_for(&g, stage, n)); /* blocks of that size */
+        chosen = walk(&g, &cost, stage, n, M);
+        ck_assert_msg(chosen <= 1.03 * least, "round %u: %ld blocks take %g, least %g", round,
+                      (long)M, chosen, least);
+    }
 }
 END_TEST
 
@@ -187,6 +255,7 @@ int main(void)
     tcase_add_test(t, test_limits);
     tcase_add_test(t, test_optimal);
     tcase_add_test(t, test_flows);
+    tcase_add_test(t, test_stages);
     tcase_add_test(t, test_running);
     tcase_add_test(t, test_nonsense);
     tcase_add_test(t, test_fixed);
