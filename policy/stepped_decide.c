@@ -357,13 +357,15 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
     int64_t block = s->grain.block;
     enum lbp_reason reason = LBP_REASON_BELOW_THRESHOLD;
     double error, back = 0;
+    bool known;
     int ret;
 
     if (s->told_period_ns == 0 || s->nfresh == s->config.nranks)
         update_period(s, now_ns, ret_action, ret_n);
     if (is_lost(s, now_ns))
         tell_plan(s, now_ns, ret_action, ret_n);
-    if (!due(s, now_ns) || !all_known(s))
+    known = all_known(s);
+    if (!due(s, now_ns) || (!known && s->prev_expected_ns < 0))
         return 0;
     lbp_stepped_settle(s, now_ns);
     error = plan_speeds(s, now_ns);
@@ -372,6 +374,10 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
     s->since_moves++;
     if (!s->moves_nothing) {
         back = lbp_stepped_look_back(s, now_ns);
+        if (!known && back <= 0) {
+            s->last.at_ns = now_ns;
+            return 0;
+        }
         ret = back > 0 ? 0 : lbp_adjacent_bounds(&config, &s->profile, s->bound, s->next);
         if (ret < 0)
             return ret;
