@@ -39,18 +39,17 @@ double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t 
 }
 
 /*
- * A rank's time for a step's work that it had before and took `wall` for: as now, and what it does not have any more as it
- * usually goes.  As it goes now it would not do: a rank that is slow and fast in turn has more work done in both.  A quota lets
- * short work go faster than long, so that there more work than now is not expected to go faster than it went.
+ * A rank's time for a step's work that it had before: as now, and what it does not have any more as it usually goes.  As it
+ * goes now it would not do: a rank that is slow and fast in turn has more work done in both.  A quota lets short work go
+ * faster than long, so that none is expected to go faster than the quota allows.
  */
-static double elsewhere(const struct stepped_rank *r, double work, double wall, double limit)
+static double elsewhere(const struct stepped_rank *r, double work, double limit)
 {
     double more = work - r->now_work;
 
     if (more <= 0)
         return r->now_work > 0 ? r->now_wall * work / r->now_work : 0;
-    more = r->now_wall + more / fmin(r->usual_work / r->usual_wall, limit);
-    return isfinite(limit) ? fmax(more, wall) : more;
+    return fmax(r->now_wall + more / fmin(r->usual_work / r->usual_wall, limit), work / limit);
 }
 
 /* What a step took, and what ranks do usually. */
@@ -64,10 +63,8 @@ static void measure(struct stepped_rank *r, bool first)
         r->usual_work /= 2;
         r->usual_wall /= 2;
     }
-    if (first) {
+    if (first)
         r->first_work = r->now_work;
-        r->first_wall = r->now_wall;
-    }
 }
 
 /* The move is over: one measurement for all ranks, since all wait for the one that moves most. */
@@ -141,8 +138,8 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
             measured = r->now_wall;
             slowest = i;
         }
-        before = fmax(before, elsewhere(r, r->prev_work, r->prev_wall, limit));
-        without = fmax(without, elsewhere(r, r->first_work, r->first_wall, limit));
+        before = fmax(before, elsewhere(r, r->prev_work, limit));
+        without = fmax(without, elsewhere(r, r->first_work, limit));
     }
     lbp_stepped_compare(s, steps, now_ns);
     lbp_stepped_shadow_settle(s, steps);

@@ -210,10 +210,8 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
         s->wait_until_ns =
             (double)now_ns + fmax(AFTER_UNDO_NS, AFTER_UNDO * s->real_ns) * exp2(s->undone);
     }
-    for (uint32_t i = 0; i < s->config.nranks; i++) {
+    for (uint32_t i = 0; i < s->config.nranks; i++)
         s->rank[i].prev_work = s->rank[i].now_work;
-        s->rank[i].prev_wall = s->rank[i].now_wall;
-    }
     lbp_stepped_keep_over(s);
     s->prev_expected_ns = INFINITY;
     s->prev_real_ns = s->held_steps > 0 ? s->held_ns / s->held_steps : 0;
