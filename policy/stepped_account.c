@@ -42,9 +42,8 @@ double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t 
 
 /*
  * A rank's time for a step's work that it had before: as now, and what it does not have any more as it usually goes.  As it
- * goes now it would not do: a rank that is slow and fast in turn has more work done in both.  A quota lets short work go
- * faster than long, so that none is expected to go faster than the quota allows.  A rank that holds nothing was given nothing
- * for how it went last: for a while that is what is known of it.
+ * goes now it would not do: a rank that is slow and fast in turn has more work done in both.  A rank that holds nothing was
+ * given nothing for how it went last: for a while that is what is known of it.
  */
 static double elsewhere(const struct stepped_rank *r, double work, double limit, int64_t now_ns)
 {
@@ -55,7 +54,7 @@ static double elsewhere(const struct stepped_rank *r, double work, double limit,
     if (r->idle_ns != INT64_MIN && (double)(now_ns - r->idle_ns) < LATELY_NS &&
         lbp_filter_known(&r->filter))
         speed = fmin(speed, lbp_filter_value(&r->filter));
-    return fmax(r->now_wall + more / speed, work / limit);
+    return r->now_wall + more / speed;
 }
 
 /* What a step took, and what ranks do usually. */
@@ -127,6 +126,7 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
 {
     bool first = s->prev_expected_ns < 0; /* the first bounds are still in force */
     double measured = 0, before = 0, without = 0, real = 0, most = 0, over = 0;
+    double before_least = 0, without_least = 0; /* a quota lets short work go faster than long */
     uint32_t slowest = 0;
     int64_t steps = 0;
 
@@ -146,6 +146,8 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
         }
         before = fmax(before, elsewhere(r, r->prev_work, limit, now_ns));
         without = fmax(without, elsewhere(r, r->first_work, limit, now_ns));
+        before_least = fmax(before_least, r->prev_work / limit);
+        without_least = fmax(without_least, r->first_work / limit);
     }
     lbp_stepped_compare(s, steps, now_ns);
     lbp_stepped_shadow_settle(s, steps);
@@ -170,8 +172,8 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
     }
     over *= s->over_sure;
     s->tried_ns = measured * s->stretch + over;
-    s->without_ns = without * s->stretch + (first ? over : s->first_over_ns);
-    before = before * s->stretch + s->prev_over_ns;
+    s->without_ns = fmax(without * s->stretch + (first ? over : s->first_over_ns), without_least);
+    before = fmax(before * s->stretch + s->prev_over_ns, before_least);
     judge_steps(s, first, slowest, measured, steps);
     if (!first) {
         s->account_ns +=
