@@ -15,7 +15,6 @@
     0.08         /* by so much more were the very first bounds to be, which all plans gave up, */
 #define BEYOND 3 /* as long as no more than this times the allowance was lost beyond it */
 #define USUAL_NS 5000e6  /* of computing tell what a rank usually does; what is older counts less */
-#define LATELY_NS 3000e6 /* a rank that holds nothing for less goes as it went last */
 #define HELD_MIN_NS 80e6 /* steps are judged after so long, */
 #define HELD_MAX_NS 1000e6 /* and what is older counts less */
 #define PROOF_NS 900e6     /* or as long as the way back takes: to the very first bounds */
@@ -42,19 +41,15 @@ double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t 
 
 /*
  * A rank's time for a step's work that it had before: as now, and what it does not have any more as it usually goes.  As it
- * goes now it would not do: a rank that is slow and fast in turn has more work done in both.  A rank that holds nothing was
- * given nothing for how it went last: for a while that is what is known of it.
+ * goes now it would not do: a rank that is slow and fast in turn has more work done in both.
  */
-static double elsewhere(const struct stepped_rank *r, double work, double limit, int64_t now_ns)
+static double elsewhere(const struct stepped_rank *r, double work, double limit)
 {
-    double more = work - r->now_work, speed = fmin(r->usual_work / r->usual_wall, limit);
+    double more = work - r->now_work;
 
     if (more <= 0)
         return r->now_work > 0 ? r->now_wall * work / r->now_work : 0;
-    if (r->idle_ns != INT64_MIN && (double)(now_ns - r->idle_ns) < LATELY_NS &&
-        lbp_filter_known(&r->filter))
-        speed = fmin(speed, lbp_filter_value(&r->filter));
-    return r->now_wall + more / speed;
+    return r->now_wall + more / fmin(r->usual_work / r->usual_wall, limit);
 }
 
 /* What a step took, and what ranks do usually. */
@@ -144,8 +139,8 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
             measured = r->now_wall;
             slowest = i;
         }
-        before = fmax(before, elsewhere(r, r->prev_work, limit, now_ns));
-        without = fmax(without, elsewhere(r, r->first_work, limit, now_ns));
+        before = fmax(before, elsewhere(r, r->prev_work, limit));
+        without = fmax(without, elsewhere(r, r->first_work, limit));
         before_least = fmax(before_least, r->prev_work / limit);
         without_least = fmax(without_least, r->first_work / limit);
     }
