@@ -9,6 +9,7 @@
 #include "policy/stepped_impl.h"
 
 #define HORIZON_NS 1000e6 /* a loop is expected to go on as long as it has, and at least so long */
+#define IN_FORCE 3        /* steps from a decision on new bounds until they are in force */
 #define BACK \
     0.98 /* the bounds before are taken again when they were faster than so much of these */
 #define DEFINITE \
@@ -35,7 +36,7 @@ double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t 
     double lasted = (double)(now_ns - s->begun_ns);
 
     if (s->config.steps > 0)
-        return (double)(s->config.steps - s->step > 0 ? s->config.steps - s->step : 0) * step_ns;
+        return fmax(0, (double)(s->config.steps - s->step - IN_FORCE)) * step_ns;
     return fmax(lasted, HORIZON_NS);
 }
 

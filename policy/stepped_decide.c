@@ -32,6 +32,8 @@
 #define JITTER_MAX 0.05
 #define LOST_NS 3e9 /* and so many steps: a plan is told again that was not applied */
 #define LOST 10
+#define LOST_STEPS \
+    1 /* lost on bounds that are wrong until that is seen; as much must be won by others */
 #define QUOTA_PERIODS 5  /* that a balancing period lasts at least; seed 000, section 5.2 */
 #define QUIET 2          /* decisions one after another that found nothing: then */
 #define QUIET_PERIODS 10 /* are enough */
@@ -143,6 +145,12 @@ static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t
                                                                    : LBP_REASON_UNPROFITABLE;
 }
 
+/* Whether there are enough steps left to see that bounds were wrong, and to win by them if not; where it was told how many. */
+static bool comes_too_late(const struct lbp_stepped *s, double gain, double lasts)
+{
+    return !published(s) && s->config.steps > 0 && gain * lasts < LOST_STEPS * s->real_ns;
+}
+
 /* Are the next bounds worth it?  Fills last. */
 static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns)
 {
@@ -185,6 +193,8 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     d->detail = d->after_ns > whole ? LBP_DETAIL_PART : LBP_DETAIL_NONE;
     if (d->detail == LBP_DETAIL_PART && s->profit.moves == 0) /* and tells what moves cost */
         d->benefit_ns = fmax(d->benefit_ns, s->ahead_ns);
+    if (comes_too_late(s, ratio_gain(d), lasts))
+        return LBP_REASON_UNPROFITABLE;
     if (!lbp_profit_worth(&s->profit, d->benefit_ns, d->cost_ns))
         return lbp_horizon_unstable(&s->profit.horizon, now_ns) ? LBP_REASON_UNSTABLE
                                                                 : LBP_REASON_UNPROFITABLE;

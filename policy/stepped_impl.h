@@ -152,7 +152,7 @@ double lbp_stepped_benefit_ns(const struct lbp_stepped *s, double gain, double w
 /* Work per elapsed time that the rank can go on doing, as its quota allows; INFINITY: no limit. */
 double lbp_stepped_limit(struct lbp_stepped *s, uint32_t rank);
 
-/* How long the loop is expected to go on, with steps of that length. */
+/* How long the loop is expected to go on when what is decided now is in force, with steps of that length. */
 double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t now_ns);
 
 /* Decide, if it is time.  Appends to ret_action.  0 or -ENOMEM. */

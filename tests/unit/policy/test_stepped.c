@@ -334,6 +334,26 @@ START_TEST(test_slowed)
 }
 END_TEST
 
+/* Of four steps only one would be left when new bounds are in force; of forty many. */
+START_TEST(test_too_late)
+{
+    for (int64_t steps = 4; steps <= 40; steps += 36) {
+        struct lbp_stepped_config c = {
+            .kind = LBP_STEPPED, .nranks = 2, .n = 1000, .steps = steps, .first_epoch = 1};
+        struct lbp_stepped *s;
+
+        ck_assert_int_eq(lbp_params_parse(&c.params, "auto", NULL), 0);
+        ck_assert_int_eq(lbp_stepped_create(&c, even, 0, &s, NULL), 0);
+        ck_assert_int_eq(say(s, did(0, 1, 1, 50 * MS), 200 * MS), 0);
+        ck_assert_int_eq(say(s, did(1, 1, 1, 150 * MS), 200 * MS), 0);
+        ck_assert_uint_eq(s->epoch, steps == 4 ? 0 : 1);
+        ck_assert_int_eq(s->last.reason,
+                         steps == 4 ? LBP_REASON_UNPROFITABLE : LBP_REASON_PROPORTIONAL);
+        lbp_stepped_destroy(s);
+    }
+}
+END_TEST
+
 /*
  * The second had a load in its quota, which has gone when the plan that it made comes into force: that it is fast now is not
  * the plan's doing, which only cost time since then.
@@ -515,6 +535,7 @@ int main(void)
     tcase_add_test(t, test_quota);
     tcase_add_test(t, test_slowed);
     tcase_add_test(t, test_load_gone);
+    tcase_add_test(t, test_too_late);
     tcase_add_test(t, test_grain);
     tcase_add_test(t, test_refuses);
     tcase_add_test(t, test_config);
