@@ -13,8 +13,7 @@
 #define BACK \
     0.98 /* the bounds before are taken again when they were faster than so much of these */
 #define DEFINITE \
-    0.08         /* by so much more were the very first bounds to be, which all plans gave up, */
-#define BEYOND 3 /* as long as no more than this times the allowance was lost beyond it */
+    0.08 /* by so much more were the very first bounds to be, which all plans gave up */
 #define USUAL_NS 5000e6  /* of computing tell what a rank usually does; what is older counts less */
 #define HELD_MIN_NS 80e6 /* steps are judged after so long, */
 #define HELD_MAX_NS 1000e6 /* and what is older counts less */
@@ -211,26 +210,12 @@ static bool are_better(struct lbp_stepped *s, const int64_t *bound, double ns, d
            ns < BACK * s->tried_ns && won < -(1 - BACK + chance) * s->held_ns;
 }
 
-/*
- * By so much more than bounds of before would the very first have to be better, which all plans gave up for: the less, the more
- * has been lost beyond what may be.
- */
-static double definite(const struct lbp_stepped *s, double allowed_ns)
-{
-    double beyond = -allowed_ns - s->account_ns;
-
-    return DEFINITE * fmin(1, beyond > 0 ? BEYOND * allowed_ns / beyond : 1);
-}
-
 double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
 {
-    double allowed;
-
     if (s->prev_expected_ns < 0 || s->config.params.policy == LBP_SIEGELL)
         return 0;
-    allowed = lbp_stepped_allowance(s, 0, now_ns) - s->account_ns;
-    if (s->account_ns < -allowed &&
-        are_better(s, s->first, s->without_ns, s->first_won_ns, definite(s, allowed)) &&
+    if (lbp_stepped_allowance(s, 0, now_ns) < 0 &&
+        are_better(s, s->first, s->without_ns, s->first_won_ns, DEFINITE) &&
         s->held_ns > fmin(lbp_stepped_move_cost(s), PROOF_NS))
         return s->without_ns;
     /* before are the bounds that were found to be wrong; or those of another moment */
