@@ -40,16 +40,18 @@ double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t 
 }
 
 /*
- * A rank's time for a step's work that it had before: as now, and what it does not have any more as it usually goes.  As it
- * goes now it would not do: a rank that is slow and fast in turn has more work done in both.
+ * A rank's time for a step's work that it had before and took `wall` for: as now, and what it does not have any more as it
+ * usually goes.  As it goes now it would not do: a rank that is slow and fast in turn has more work done in both.  A quota lets
+ * short work go faster than long, so that there more work than now is not expected to go faster than it went.
  */
-static double elsewhere(const struct stepped_rank *r, double work, double limit)
+static double elsewhere(const struct stepped_rank *r, double work, double wall, double limit)
 {
     double more = work - r->now_work;
 
     if (more <= 0)
         return r->now_work > 0 ? r->now_wall * work / r->now_work : 0;
-    return r->now_wall + more / fmin(r->usual_work / r->usual_wall, limit);
+    more = r->now_wall + more / fmin(r->usual_work / r->usual_wall, limit);
+    return isfinite(limit) ? fmax(more, wall) : more;
 }
 
 /* What a step took, and what ranks do usually. */
@@ -63,8 +65,10 @@ static void measure(struct stepped_rank *r, bool first)
         r->usual_work /= 2;
         r->usual_wall /= 2;
     }
-    if (first)
+    if (first) {
         r->first_work = r->now_work;
+        r->first_wall = r->now_wall;
+    }
 }
 
 /* The move is over: one measurement for all ranks, since all wait for the one that moves most. */
@@ -121,7 +125,6 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
 {
     bool first = s->prev_expected_ns < 0; /* the first bounds are still in force */
     double measured = 0, before = 0, without = 0, real = 0, most = 0, over = 0;
-    double before_least = 0, without_least = 0; /* a quota lets short work go faster than long */
     uint32_t slowest = 0;
     int64_t steps = 0;
 
@@ -139,10 +142,8 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
             measured = r->now_wall;
             slowest = i;
         }
-        before = fmax(before, elsewhere(r, r->prev_work, limit));
-        without = fmax(without, elsewhere(r, r->first_work, limit));
-        before_least = fmax(before_least, r->prev_work / limit);
-        without_least = fmax(without_least, r->first_work / limit);
+        before = fmax(before, elsewhere(r, r->prev_work, r->prev_wall, limit));
+        without = fmax(without, elsewhere(r, r->first_work, r->first_wall, limit));
     }
     lbp_stepped_compare(s, steps, now_ns);
     lbp_stepped_shadow_settle(s, steps);
@@ -167,8 +168,8 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
     }
     over *= s->over_sure;
     s->tried_ns = measured * s->stretch + over;
-    s->without_ns = fmax(without * s->stretch + (first ? over : s->first_over_ns), without_least);
-    before = fmax(before * s->stretch + s->prev_over_ns, before_least);
+    s->without_ns = without * s->stretch + (first ? over : s->first_over_ns);
+    before = before * s->stretch + s->prev_over_ns;
     judge_steps(s, first, slowest, measured, steps);
     if (!first) {
         s->account_ns +=

@@ -220,8 +220,10 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
         s->wait_until_ns =
             (double)now_ns + fmax(AFTER_UNDO_NS, AFTER_UNDO * s->real_ns) * exp2(s->undone);
     }
-    for (uint32_t i = 0; i < s->config.nranks; i++)
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
         s->rank[i].prev_work = s->rank[i].now_work;
+        s->rank[i].prev_wall = s->rank[i].now_wall;
+    }
     lbp_stepped_keep_over(s);
     s->prev_expected_ns = INFINITY;
     s->prev_real_ns = s->held_steps > 0 ? s->held_ns / s->held_steps : 0;
@@ -365,15 +367,13 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
     int64_t block = s->grain.block;
     enum lbp_reason reason = LBP_REASON_BELOW_THRESHOLD;
     double error, back = 0;
-    bool known;
     int ret;
 
     if (s->told_period_ns == 0 || s->nfresh == s->config.nranks)
         update_period(s, now_ns, ret_action, ret_n);
     if (is_lost(s, now_ns))
         tell_plan(s, now_ns, ret_action, ret_n);
-    known = all_known(s);
-    if (!due(s, now_ns) || (!known && s->prev_expected_ns < 0))
+    if (!due(s, now_ns) || !all_known(s))
         return 0;
     lbp_stepped_settle(s, now_ns);
     error = plan_speeds(s, now_ns);
@@ -382,10 +382,6 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
     s->since_moves++;
     if (!s->moves_nothing) {
         back = lbp_stepped_look_back(s, now_ns);
-        if (!known && back <= 0) {
-            s->last.at_ns = now_ns;
-            return 0;
-        }
         ret = back > 0 ? 0 : lbp_adjacent_bounds(&config, &s->profile, s->bound, s->next);
         if (ret < 0)
             return ret;

@@ -25,16 +25,16 @@ struct stepped_rank {
     int64_t steps;           /* the same */
     double filtering_ns;     /* elapsed in the filter's window that is not full */
     double now_work, prev_work,
-        first_work;                /* of a step, with the bounds now, before, and at first */
-    double now_wall;               /* that it took */
-    double usual_work, usual_wall; /* of some time; what is long ago counts less */
-    double step_wall_ns;           /* computing in a step, last report */
-    double best;                   /* greatest speed that it was known to have */
-    double speed[STEPPED_KINDS];   /* kinds of speed, see stepped_regret.c; */
-    double was[STEPPED_KINDS];     /* at the decision before */
-    double mean_ns;                /* that the last kind is a mean of */
-    int64_t idle_ns;               /* since when it holds nothing; INT64_MIN: it does */
-    int tries;                     /* times that it was given work again, in vain */
+        first_work; /* of a step, with the bounds now, before, and at first */
+    double now_wall, prev_wall, first_wall; /* that it took */
+    double usual_work, usual_wall;          /* of some time; what is long ago counts less */
+    double step_wall_ns;                    /* computing in a step, last report */
+    double best;                            /* greatest speed that it was known to have */
+    double speed[STEPPED_KINDS];            /* kinds of speed, see stepped_regret.c; */
+    double was[STEPPED_KINDS];              /* at the decision before */
+    double mean_ns;                         /* that the last kind is a mean of */
+    int64_t idle_ns;                        /* since when it holds nothing; INT64_MIN: it does */
+    int tries;                              /* times that it was given work again, in vain */
 };
 
 struct lbp_stepped {

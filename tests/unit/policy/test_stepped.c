@@ -354,46 +354,6 @@ START_TEST(test_too_late)
 }
 END_TEST
 
-/*
- * The second had a load in its quota, which has gone when the plan that it made comes into force: that it is fast now is not
- * the plan's doing, which only cost time since then.
- */
-START_TEST(test_load_gone)
-{
-    struct lbp_stepped *s = make();
-
-    for (uint32_t r = 0; r < 2; r++) {
-        struct lbp_stepped_report d = did(r, 5, 5, r == 0 ? 500 * MS : 1000 * MS);
-
-        d.cpu_ns = 250 * MS;
-        d.quota_cpus = 0.5;
-        d.quota_period_ns = 100 * MS;
-        d.quota_group = r + 1;
-        ck_assert_int_eq(say(s, d, 1000 * MS), 0);
-    }
-    ck_assert_uint_eq(s->epoch, 1);
-    ck_assert_int_gt(s->bound[1], 550);
-    for (int k = 1; k < 9 && s->epoch == 1; k++)
-        for (uint32_t r = 0; r < 2; r++) {
-            struct lbp_stepped_report d = did(r, 5 + 5 * k, 5, 0);
-
-            d.epoch = 1;
-            d.first = r == 0 ? 0 : s->bound[1];
-            d.last = r == 0 ? s->bound[1] : 1000;
-            d.cpu_ns = (d.last - d.first) * 500000;
-            d.wall_ns = 2 * d.cpu_ns;
-            d.quota_cpus = 0.5;
-            d.quota_period_ns = 100 * MS;
-            d.quota_group = r + 1;
-            ck_assert_int_eq(say(s, d, (1000 + 700 * k) * MS), 0);
-        }
-    ck_assert_double_lt(s->account_ns, 0);
-    ck_assert_uint_eq(s->epoch, 2); /* and it is undone, or another is made */
-    ck_assert_int_lt(s->bound[1], 550);
-    lbp_stepped_destroy(s);
-}
-END_TEST
-
 /* The block size that a person has set is told, whatever is measured. */
 START_TEST(test_grain)
 {
@@ -534,7 +494,6 @@ int main(void)
     tcase_add_test(t, test_detail);
     tcase_add_test(t, test_quota);
     tcase_add_test(t, test_slowed);
-    tcase_add_test(t, test_load_gone);
     tcase_add_test(t, test_too_late);
     tcase_add_test(t, test_grain);
     tcase_add_test(t, test_refuses);
