@@ -184,21 +184,26 @@ double lbp_grain_stages_ns(const struct lbp_grain *g, const struct lbp_grain_cos
                            const struct lbp_grain_stage *stage, uint32_t n, int64_t blocks)
 {
     double M = (double)blocks, sum = 0, most = 0, before = 0, pair = 0, pair_sum = 0;
+    double lost = 1, most_lost = 1;
     double message = n > 1 ? cost->t_fixed_ns + cost->t_incr_ns * (double)g->m / M : 0;
 
     for (uint32_t i = 0; i < n; i++) {
         double t = in_stage(stage, n, i, M, message);
-        double both = M * fmax(t, before) + fmin(t, before);
+        double both = t > before ? M * t + stage[i].lost * before : M * before + lost * t;
 
         if (both > pair) {
             pair = both;
             pair_sum = t + before;
         }
+        if (t > most) {
+            most = t;
+            most_lost = stage[i].lost;
+        }
         sum += t;
-        most = fmax(most, t);
         before = t;
+        lost = stage[i].lost;
     }
-    return g->sweeps < 1 ? (M - 1) * most + sum
+    return g->sweeps < 1 ? M * most + most_lost * (sum - most)
                          : pair + fmax(0, sum - pair_sum) / (double)g->sweeps;
 }
 

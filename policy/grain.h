@@ -45,6 +45,8 @@ int64_t lbp_grain_block(int64_t m, int64_t blocks);
 struct lbp_grain_stage {
     double busy_ns; /* elapsed, of a sweep's computing, >= 0 */
     double slow;    /* elapsed over CPU time, > 0: messages take so much longer there, too */
+    double
+        lost; /* of the time that it waits, 0 to 1: a quota that is not used meanwhile is used later */
 };
 
 /* Estimates while running.  Embedded; no memory of its own. */
@@ -106,7 +108,8 @@ int64_t lbp_grain_choose(struct lbp_grain *g);
  *     (M - 1) max t_i + sum t_i
  * Where each waits for its neighbours alone, the slower of two neighbours is never waited for, and the other's one block is:
  *     max (M max(t_i, t_i+1) + min(t_i, t_i+1)) + the other stages' blocks / sweeps
- * which are the formulas above where all t_i are the same.  Convex in M.
+ * which are the formulas above where all t_i are the same.  Convex in M.  What the slowest waits for counts by its `lost`:
+ * under a quota of q cores it goes on faster afterwards, and the q-th part of the wait is lost.
  * stage[in] [n];  n[in] >= 1;  blocks[in] 1 to m
  * Pure, O(n).  Source: ours.
  */

@@ -32,7 +32,7 @@
 #define JITTER_MAX 0.05
 #define LOST_NS 3e9 /* and so many steps: a plan is told again that was not applied */
 #define LOST 10
-#define LOST_STEPS \
+#define WRONG_STEPS \
     1 /* lost on bounds that are wrong until that is seen; as much must be won by others */
 #define QUOTA_PERIODS 5  /* that a balancing period lasts at least; seed 000, section 5.2 */
 #define QUIET 2          /* decisions one after another that found nothing: then */
@@ -148,7 +148,7 @@ static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t
 /* Whether there are enough steps left to see that bounds were wrong, and to win by them if not; where it was told how many. */
 static bool comes_too_late(const struct lbp_stepped *s, double gain, double lasts)
 {
-    return !published(s) && s->config.steps > 0 && gain * lasts < LOST_STEPS * s->real_ns;
+    return !published(s) && s->config.steps > 0 && gain * lasts < WRONG_STEPS * s->real_ns;
 }
 
 /* Are the next bounds worth it?  Fills last. */
@@ -329,7 +329,8 @@ static uint32_t stages(struct lbp_stepped *s)
             s->stage[n++] = (struct lbp_grain_stage){
                 .busy_ns =
                     lbp_profile_work(&s->profile, s->bound[i], s->bound[i + 1]) / s->speed[i],
-                .slow = s->rank[i].hardware / s->speed[i]};
+                .slow = s->rank[i].hardware / s->speed[i],
+                .lost = fmin(1, lbp_caps_share(&s->caps, i))};
     return n;
 }
 

@@ -142,7 +142,7 @@ START_TEST(test_stages)
         ck_assert_int_eq(lbp_grain_cost(&g, &cost), 0);
         for (uint32_t i = 0; i < n; i++)
             stage[i] = (struct lbp_grain_stage){pow(10, 5 + 3.0 * rand_r(&seed) / RAND_MAX),
-                                                1 + rand_r(&seed) % 4};
+                                                1 + rand_r(&seed) % 4, 1};
         for (M = 1; M <= 200; M++) {
             double is = walk(&g, &cost, stage, n, M),
                    told = lbp_grain_stages_ns(&g, &cost, stage, n, M);
@@ -155,6 +155,36 @@ START_TEST(test_stages)
         chosen = walk(&g, &cost, stage, n, M);
         ck_assert_msg(chosen <= 1.03 * least, "round %u: %ld blocks take %g, least %g", round,
                       (long)M, chosen, least);
+    }
+}
+END_TEST
+
+/* Under a quota waiting costs a part only: two ranks alike take M t + lost t, and fewer blocks are best. */
+START_TEST(test_quota)
+{
+    for (int flows = 0; flows < 2; flows++) {
+        struct lbp_grain_stage free[2] = {{1e8, 1, 1}, {1e8, 1, 1}},
+                               held[2] = {{1e8, 1, 0.25}, {1e8, 1, 0.25}};
+        struct lbp_grain_cost cost;
+        struct lbp_grain g;
+        int64_t block;
+
+        lbp_grain_init(&g, 10000, 2);
+        if (flows)
+            lbp_grain_flow(&g, 0, INT64_C(1) << 40);
+        lbp_grain_sweep(&g, 1e8);
+        lbp_grain_message(&g, 0, 1e4);
+        ck_assert_int_eq(lbp_grain_cost(&g, &cost), 0);
+        ck_assert_double_eq_tol(lbp_grain_stages_ns(&g, &cost, held, 2, 100), 100.25 * 1.01e6, 1);
+        ck_assert_double_eq_tol(lbp_grain_stages_ns(&g, &cost, free, 2, 100), 101 * 1.01e6, 1);
+        block = lbp_grain_choose_for(&g, free, 2);
+        ck_assert_int_eq(block, 100); /* sqrt(1e8 / 1e4) blocks */
+        lbp_grain_init(&g, 10000, 2);
+        if (flows)
+            lbp_grain_flow(&g, 0, INT64_C(1) << 40);
+        lbp_grain_sweep(&g, 1e8);
+        lbp_grain_message(&g, 0, 1e4);
+        ck_assert_int_eq(lbp_grain_choose_for(&g, held, 2), 2 * block);
     }
 }
 END_TEST
@@ -256,6 +286,7 @@ int main(void)
     tcase_add_test(t, test_optimal);
     tcase_add_test(t, test_flows);
     tcase_add_test(t, test_stages);
+    tcase_add_test(t, test_quota);
     tcase_add_test(t, test_running);
     tcase_add_test(t, test_nonsense);
     tcase_add_test(t, test_fixed);
