@@ -25,22 +25,38 @@ static double recent_speed(struct lbp_stepped *s, uint32_t rank)
     return r->wall > 0 && r->work > 0 ? fmin(r->work / r->wall, lbp_stepped_limit(s, rank)) : 0;
 }
 
-/* So much longer than with the right shares would steps have taken with shares by these speeds: ratio, >= 0. */
-static double stretch(struct lbp_stepped *s, int kind, bool before)
+/* How much longer than with the right shares steps take with shares like these: ratio, >= 0. */
+static double stretch(struct lbp_stepped *s, double (*share)(const struct stepped_rank *, int),
+                      int kind)
 {
     double now_sum = 0, sum = 0, most = 0;
 
     for (uint32_t i = 0; i < s->config.nranks; i++) {
-        const struct stepped_rank *r = &s->rank[i];
-        double now = recent_speed(s, i), speed = before ? r->was[kind] : r->speed[kind];
+        double now = recent_speed(s, i), part = share(&s->rank[i], kind);
 
-        if (!(now > 0 && speed > 0))
+        if (!(now > 0 && part > 0))
             continue;
         now_sum += now;
-        sum += speed;
-        most = fmax(most, speed / now);
+        sum += part;
+        most = fmax(most, part / now);
     }
     return sum > 0 ? most * now_sum / sum - 1 : 0;
+}
+
+static double by_speed(const struct stepped_rank *r, int kind)
+{
+    return r->speed[kind];
+}
+
+static double by_speed_before(const struct stepped_rank *r, int kind)
+{
+    return r->was[kind];
+}
+
+static double in_force(const struct stepped_rank *r, int kind)
+{
+    (void)kind;
+    return r->steps > 0 ? r->work / (double)r->steps : 0;
 }
 
 /* Another hypothesis: what was wrong by the last one says nothing of it. */
@@ -86,10 +102,12 @@ void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns)
     double wall = (double)(now_ns - s->settled_ns), fade = exp(-wall / FADE_NS);
     /* a plan of the last decision came into force with one step's delay */
     double late = steps > 0 ? 1 / (double)steps : 0;
+    /* these steps with the right shares: a bad moment is not the worse for any kind because we met it with bad shares */
+    double right = wall / (1 + stretch(s, in_force, 0));
 
     for (int k = 0; k < STEPPED_KINDS; k++)
-        s->regret_ns[k] = s->regret_ns[k] * fade +
-                          wall * (late * stretch(s, k, true) + (1 - late) * stretch(s, k, false));
+        s->regret_ns[k] = s->regret_ns[k] * fade + right * (late * stretch(s, by_speed_before, k) +
+                                                            (1 - late) * stretch(s, by_speed, k));
     choose(s);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         struct stepped_rank *r = &s->rank[i];
