@@ -34,8 +34,10 @@ double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t 
 {
     double lasted = (double)(now_ns - s->begun_ns);
 
-    if (s->config.steps > 0)
-        return fmax(0, (double)(s->config.steps - s->step - IN_FORCE)) * step_ns;
+    if (s->config.steps > 0) /* in all of them, as published */
+        return fmax(0, (double)(s->config.steps - s->step -
+                                (s->config.params.policy == LBP_SIEGELL ? 0 : IN_FORCE))) *
+               step_ns;
     return fmax(lasted, HORIZON_NS);
 }
 
