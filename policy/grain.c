@@ -156,19 +156,30 @@ static bool is_given(struct lbp_grain *g, struct lbp_grain_cost *ret_cost)
     return true;
 }
 
+/* `blocks` are best and take best_ns, the blocks told before told_ns: those stay while the best promise next to nothing. */
+static int64_t take(struct lbp_grain *g, int64_t blocks, double best_ns, double told_ns)
+{
+    if (g->block == 0 || best_ns < (1 - STAY) * told_ns)
+        g->block = lbp_grain_block(g->m, blocks);
+    return g->block;
+}
+
+/* Of the block size that was told. */
+static int64_t told_blocks(const struct lbp_grain *g)
+{
+    return lbp_grain_block(g->m, g->block > 0 ? g->block : g->m);
+}
+
 int64_t lbp_grain_choose(struct lbp_grain *g)
 {
     struct lbp_grain_cost cost;
-    int64_t blocks, told;
+    int64_t blocks;
 
     if (is_given(g, &cost))
         return g->block;
     blocks = lbp_grain_optimal_blocks(g->m, g->p, &cost);
-    told = g->block > 0 ? lbp_grain_block(g->m, g->block) : 0;
-    if (told == 0 || lbp_grain_total_ns(g->m, g->p, blocks, &cost) <
-                         (1 - STAY) * lbp_grain_total_ns(g->m, g->p, told, &cost))
-        g->block = lbp_grain_block(g->m, blocks);
-    return g->block;
+    return take(g, blocks, lbp_grain_total_ns(g->m, g->p, blocks, &cost),
+                lbp_grain_total_ns(g->m, g->p, told_blocks(g), &cost));
 }
 
 /* A block of so many takes so long in a stage. */
@@ -228,14 +239,11 @@ static int64_t least_blocks(const struct lbp_grain *g, const struct lbp_grain_co
 int64_t lbp_grain_choose_for(struct lbp_grain *g, const struct lbp_grain_stage *stage, uint32_t n)
 {
     struct lbp_grain_cost cost;
-    int64_t blocks, told;
+    int64_t blocks;
 
     if (is_given(g, &cost))
         return g->block;
     blocks = least_blocks(g, &cost, stage, n);
-    told = g->block > 0 ? lbp_grain_block(g->m, g->block) : 0;
-    if (told == 0 || lbp_grain_stages_ns(g, &cost, stage, n, blocks) <
-                         (1 - STAY) * lbp_grain_stages_ns(g, &cost, stage, n, told))
-        g->block = lbp_grain_block(g->m, blocks);
-    return g->block;
+    return take(g, blocks, lbp_grain_stages_ns(g, &cost, stage, n, blocks),
+                lbp_grain_stages_ns(g, &cost, stage, n, told_blocks(g)));
 }
