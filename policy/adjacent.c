@@ -179,7 +179,7 @@ int lbp_adjacent_bounds(const struct lbp_adjacent_config *config, struct lbp_pro
         return -ENOMEM;
     low = bound + n;
     choose(config, profile, least_time(config, profile) * (1 + config->slack), old, low, bound);
-    if (too_few(config, bound)) {
+    if (config->min_iterations > 1 && too_few(config, bound)) {
         if (profile->n > config->min_iterations && lbp_adjacent_halo_is_small(config, profile->n))
             ret = lbp_adjacent_halo(config, profile, old, bound);
         else
