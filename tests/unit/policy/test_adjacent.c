@@ -109,6 +109,16 @@ static double least_time(int n, int p, int enough, const double *cost, const dou
     return best[p][n];
 }
 
+/* Iterations of any cost, as the profile tells them. */
+static void draw_costs(int n, double *cost, unsigned *seed)
+{
+    lbp_profile_init(&profile, n);
+    for (int i = 0; i < n; i++)
+        lbp_profile_add(&profile, i, i + 1, 10 + rand_r(seed) % 1000);
+    for (int i = 0; i < n; i++)
+        cost[i] = lbp_profile_work(&profile, i, i + 1);
+}
+
 START_TEST(test_least)
 {
     for (unsigned round = 1; round <= 500; round++) {
@@ -118,11 +128,7 @@ START_TEST(test_least)
         int64_t old[RANKS + 1] = {0}, bound[RANKS + 1];
         struct lbp_adjacent_config c = {.nranks = (uint32_t)p, .speed = speed};
 
-        lbp_profile_init(&profile, n);
-        for (int i = 0; i < n; i++)
-            lbp_profile_add(&profile, i, i + 1, 10 + rand_r(&seed) % 1000);
-        for (int i = 0; i < n; i++)
-            cost[i] = lbp_profile_work(&profile, i, i + 1);
+        draw_costs(n, cost, &seed);
         for (int r = 0; r < p; r++) {
             speed[r] = 0.05 + (double)rand_r(&seed) / RAND_MAX;
             old[r + 1] = r + 1 < p ? old[r] + rand_r(&seed) % (n - (int)old[r] + 1) : n;
@@ -174,11 +180,7 @@ START_TEST(test_halo_least)
         struct lbp_adjacent_config c = {
             .nranks = (uint32_t)p, .speed = speed, .min_iterations = enough};
 
-        lbp_profile_init(&profile, n);
-        for (int i = 0; i < n; i++)
-            lbp_profile_add(&profile, i, i + 1, 10 + rand_r(&seed) % 1000);
-        for (int i = 0; i < n; i++)
-            cost[i] = lbp_profile_work(&profile, i, i + 1);
+        draw_costs(n, cost, &seed);
         for (int r = 0; r < p; r++) {
             speed[r] = r % 5 == 4 ? 0 : 0.05 + (double)rand_r(&seed) / RAND_MAX;
             old[r + 1] = r + 1 < p ? old[r] + rand_r(&seed) % (n - (int)old[r] + 1) : n;
