@@ -8,11 +8,16 @@
 #include <string.h>
 
 #include "policy/adjacent_halo.h"
+#include "policy/least_time.h"
 
-#define HALVINGS 20
 #define LOOK 64       /* ranks */
 #define ROUNDING 1e-6 /* of the remaining speed, after many subtractions */
-#define EXACT 0.001   /* ratio: nearer to the least time is not looked for */
+
+struct row {
+    const struct lbp_adjacent_config *c;
+    struct lbp_profile *profile;
+    double speed; /* of all ranks together */
+};
 
 static int64_t clamp(int64_t x, int64_t lo, int64_t hi)
 {
@@ -33,46 +38,33 @@ double lbp_adjacent_time_ns(struct lbp_profile *profile, const double *speed, ui
     return longest;
 }
 
-/* Can all be done in t ns?  speed: of all ranks together; as soon as what remains is too much for the rest, it cannot. */
-static bool feasible(const struct lbp_adjacent_config *c, struct lbp_profile *profile, double speed,
-                     double t)
+/* Can all be done in t ns?  As soon as what remains is too much for the rest, it cannot. */
+static bool feasible(void *arg, double t)
 {
+    const struct row *row = arg;
+    const struct lbp_adjacent_config *c = row->c;
+    double speed = row->speed;
     int64_t at = 0;
     int hint = 0;
 
-    for (uint32_t r = 0; r < c->nranks && at < profile->n; r++) {
+    for (uint32_t r = 0; r < c->nranks && at < row->profile->n; r++) {
         if (r % LOOK == 0 && r > 0 &&
-            lbp_profile_work(profile, at, profile->n) > t * speed * (1 + ROUNDING))
+            lbp_profile_work(row->profile, at, row->profile->n) > t * speed * (1 + ROUNDING))
             return false;
         speed -= c->speed[r];
-        at = lbp_profile_reach(profile, at, t * c->speed[r], &hint);
+        at = lbp_profile_reach(row->profile, at, t * c->speed[r], &hint);
     }
-    return at >= profile->n;
+    return at >= row->profile->n;
 }
 
-/*
- * The least time by whole iterations: from the ideal on, to one longest iteration more on the slowest rank that is used.  It is
- * mostly near the ideal: looked for with growing steps from there, then by halving the last.
- */
+/* The least time by whole iterations: from the ideal on, to one longest iteration more on the slowest rank that is used. */
 static double least_time(const struct lbp_adjacent_config *c, struct lbp_profile *profile)
 {
-    double speed = 0, lo, hi, step;
+    struct row row = {.c = c, .profile = profile};
 
     for (uint32_t r = 0; r < c->nranks; r++)
-        speed += c->speed[r];
-    hi = lo = lbp_profile_work(profile, 0, profile->n) / speed;
-    for (step = EXACT * lo; !feasible(c, profile, speed, hi + step); step *= 2)
-        lo = hi += step;
-    hi += step;
-    for (int i = 0; i < HALVINGS && hi - lo > EXACT * hi; i++) {
-        double mid = (lo + hi) / 2;
-
-        if (feasible(c, profile, speed, mid))
-            hi = mid;
-        else
-            lo = mid;
-    }
-    return hi;
+        row.speed += c->speed[r];
+    return lbp_least_time(feasible, &row, lbp_profile_work(profile, 0, profile->n) / row.speed);
 }
 
 /* Within time t, as near to old as can be.  low[r]: the ranks from r on can do everything from there in time. */
@@ -170,6 +162,7 @@ int lbp_adjacent_bounds(const struct lbp_adjacent_config *config, struct lbp_pro
 {
     size_t n = (size_t)config->nranks + 1;
     int64_t *bound, *low;
+    double least;
     int ret = 0;
 
     if (!valid(config, profile, old))
@@ -178,10 +171,11 @@ int lbp_adjacent_bounds(const struct lbp_adjacent_config *config, struct lbp_pro
     if (!bound)
         return -ENOMEM;
     low = bound + n;
-    choose(config, profile, least_time(config, profile) * (1 + config->slack), old, low, bound);
+    least = least_time(config, profile);
+    choose(config, profile, least * (1 + config->slack), old, low, bound);
     if (config->min_iterations > 1 && too_few(config, bound)) {
         if (profile->n > config->min_iterations && lbp_adjacent_halo_is_small(config, profile->n))
-            ret = lbp_adjacent_halo(config, profile, old, bound);
+            ret = lbp_adjacent_halo(config, profile, least, old, bound);
         else
             widen(config, bound);
     }

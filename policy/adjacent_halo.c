@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACES_MAX (1 << 16) /* ranks x iterations */
-#define HALVINGS 20
-#define EXACT 0.001 /* ratio: nearer to the least time is not looked for */
+#include "policy/least_time.h"
+
+#define PLACES_MAX (1 << 16) /* ranks x iterations: 3 ms */
 
 /* A row: places 0 to n for the bound behind a rank. */
 struct halo {
@@ -48,8 +48,10 @@ static void go_on(struct halo *h, uint32_t r, double t)
     }
 }
 
-static bool feasible(struct halo *h, double t)
+static bool feasible(void *arg, double t)
 {
+    struct halo *h = arg;
+
     memset(h->here, 0, ((size_t)h->n + 1) * sizeof(*h->here));
     h->here[0] = true;
     for (uint32_t r = 0; r < h->c->nranks && !h->here[h->n]; r++) {
@@ -60,28 +62,6 @@ static bool feasible(struct halo *h, double t)
         h->next = was;
     }
     return h->here[h->n];
-}
-
-static double least_time(struct halo *h)
-{
-    double speed = 0, lo, hi;
-
-    for (uint32_t r = 0; r < h->c->nranks; r++)
-        speed += h->c->speed[r];
-    hi = lo = h->before[h->n] / speed;
-    while (!feasible(h, hi)) {
-        lo = hi;
-        hi *= 2;
-    }
-    for (int i = 0; i < HALVINGS && hi - lo > EXACT * hi; i++) {
-        double mid = (lo + hi) / 2;
-
-        if (feasible(h, mid))
-            hi = mid;
-        else
-            lo = mid;
-    }
-    return hi;
 }
 
 /*
@@ -131,7 +111,7 @@ static void choose(struct halo *h, double t, const int64_t *old, int64_t *ret_bo
 }
 
 int lbp_adjacent_halo(const struct lbp_adjacent_config *config, struct lbp_profile *profile,
-                      const int64_t *old, int64_t *ret_bound)
+                      double least_ns, const int64_t *old, int64_t *ret_bound)
 {
     size_t places = (size_t)profile->n + 1;
     struct halo h = {.c = config, .n = profile->n};
@@ -149,7 +129,7 @@ int lbp_adjacent_halo(const struct lbp_adjacent_config *config, struct lbp_profi
         h.way = ways;
         h.least = ways + places;
         h.queue = ways + 2 * places;
-        choose(&h, least_time(&h) * (1 + config->slack), old, ret_bound);
+        choose(&h, lbp_least_time(feasible, &h, least_ns) * (1 + config->slack), old, ret_bound);
         ret = 0;
     }
     free(row);

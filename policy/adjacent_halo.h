@@ -12,17 +12,19 @@
 
 #include "policy/adjacent.h"
 
-/* Is that looked for?  Not with so many ranks and iterations that it would take milliseconds. */
+/* Is that looked for?  Not with so many ranks and iterations that it would take more than some 3 ms. */
 bool lbp_adjacent_halo_is_small(const struct lbp_adjacent_config *config, int64_t n);
 
 /*
  * The time of the slowest rank is within slack (and 0.2 %) of the least, and within that the sum of the ways of all bounds
  * from the old ones is the least.
  * config, profile, old[in]  as for lbp_adjacent_bounds, valid;  n > min_iterations;  lbp_adjacent_halo_is_small
+ * least_ns[in]              > 0: the least time without that limit
  * ret_bound[out]            [nranks + 1]; untouched on failure; may be old
  * Returns 0 or -ENOMEM.  Pure, O(P n x 24), memory O(P n).
  */
 int lbp_adjacent_halo(const struct lbp_adjacent_config *config, struct lbp_profile *profile,
-                      const int64_t *old, int64_t *ret_bound) __attribute__((warn_unused_result));
+                      double least_ns, const int64_t *old, int64_t *ret_bound)
+    __attribute__((warn_unused_result));
 
 #endif
