@@ -226,7 +226,8 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     }
     lbp_stepped_keep_over(s);
     s->prev_expected_ns = INFINITY;
-    s->prev_real_ns = s->held_steps > 0 ? s->held_ns / s->held_steps : 0;
+    /* not as before a load came that the plan is made for */
+    s->prev_real_ns = s->held_steps > 0 ? fmax(s->held_ns / s->held_steps, s->measured_ns) : 0;
     s->held_ns = s->held_steps = s->won_ns = s->first_won_ns = 0;
     s->judged = false;
     s->cost_ns = s->charged_ns = s->promised_ns = s->brought_ns = 0;
