@@ -19,7 +19,8 @@
 #define TRY_AGAIN 20
 #define TRIES_MAX 10
 #define AFTER_UNDO_NS 250e6 /* from an undone plan to the next, doubled each time, */
-#define AFTER_UNDO 5        /* and so many steps */
+#define AFTER_UNDO 5        /* and so many steps; */
+#define OTHER_GAIN 4        /* for no such time when so many times its gain is to be had */
 #define BACK_GAIN 0.02
 #define KEPT 0.3   /* of what a plan promised: less is a broken word */
 #define DOUBT 0.05 /* gain asked for, for the first broken word */
@@ -172,7 +173,7 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     d->benefit_ns = lbp_stepped_benefit_ns(s, gain, gain, lasts, now_ns);
     if (!published(s))
         lbp_stepped_shadow_plan(s, d->least);
-    if ((double)now_ns < s->wait_until_ns && !published(s) &&
+    if ((double)now_ns < s->wait_until_ns && !published(s) && gain < OTHER_GAIN * s->undone_gain &&
         s->ahead_ns * exp2(-s->undone) < 2 * d->cost_ns) { /* else waiting has lost as much */
         d->detail = LBP_DETAIL_UNDONE;
         return LBP_REASON_UNSTABLE;
@@ -216,6 +217,7 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     }
     s->undoing = back_ns > 0;
     if (s->undoing) { /* the same must not be tried again at once */
+        s->undone_gain = 1 - s->last_after_ns / s->last_before_ns;
         s->undone += s->undone < TRIES_MAX;
         s->wait_until_ns =
             (double)now_ns + fmax(AFTER_UNDO_NS, AFTER_UNDO * s->real_ns) * exp2(s->undone);

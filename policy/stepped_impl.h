@@ -74,7 +74,8 @@ struct lbp_stepped {
     double real_ns, prev_real_ns; /* a step as it really took, now; with the bounds before */
     bool undoing;                 /* the last plan undid another */
     int undone;                   /* plans, one after another but for some that kept their word */
-    double wait_until_ns;         /* no new plan before */
+    double undone_gain;           /* ratio, that the last of them promised */
+    double wait_until_ns;         /* no new plan before, but for a much greater gain */
     double tried_ns;              /* real, as it compares with what is projected for other bounds */
     bool worse;                   /* the last plan made steps longer, where it gave work to */
     bool judged;                  /* it was judged whether it did */
