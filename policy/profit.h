@@ -44,6 +44,7 @@ double lbp_profit_transfer_ns(const struct lbp_profit *p, double bytes);
 /*
  * A plan's time is over: it had promised so much over the time that it was in force, and brought so much (may be negative),
  * for so much cost; ns.  Plans that do not bring back their cost make the margin smaller, others let it grow again.
+ * For stepped loops: where iterations move once no plan is in force that could be judged.
  */
 void lbp_profit_outcome(struct lbp_profit *p, double promised_ns, double brought_ns,
                         double cost_ns);

@@ -49,7 +49,7 @@ static const struct lbp_key_info keys[KEYS] = {
                     "by direction and duration of the trend"},
     [KEY_PROFIT] = {"profit", "ratio",
                     "times its cost that a plan must bring; 0: the cost is not looked at",
-                    "0.5 (stepped loops: 1), more after plans that lost, at most 10"},
+                    "0.5; stepped loops: 1, more after plans that lost, at most 3.3"},
     [KEY_STABLE] = {"stable", "s", "time that the hosts' speeds are taken to stay as they are",
                     "from the hosts' load history, and the changes that the job sees"},
     [KEY_CHUNK] = {"chunk", "s", "time of one chunk handed to the program",

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/log.h"
 #include "lbd/balancer/trace.h"
 
 #define CHUNK_NS 1000000 /* stepped loops have no chunks, but the message has a field for them */
@@ -51,7 +52,11 @@ int lbd_steps_begin(const struct lbd_loops_config *config, const struct lbw_open
             rc = lbx_error_set(err, rc, "no memory for loop \"%s\"", open[0].name);
         else
             rc = lbp_stepped_create(&c, bound, now_ns, ret, err);
-    }
+    } else
+        lbx_log(LBX_LOG_WARNING,
+                "stepped loop \"%s\" keeps its first blocks: the job has %" PRIu32
+                " ranks, and blocks are told to at most %d",
+                open[0].name, config->nranks, LBW_LAYOUT_RANKS_MAX);
     free(bound);
     return rc;
 }

@@ -303,6 +303,81 @@ START_TEST(test_detail)
 }
 END_TEST
 
+/* Five steps more of each rank with the bounds as told, by the time that a row takes it. */
+static void five_steps(struct lbp_stepped *s, int k, const double *row_ms)
+{
+    for (uint32_t r = 0; r < 2; r++) {
+        struct lbp_stepped_report d = did(r, 5 * k, 5, 0);
+
+        d.epoch = s->epoch;
+        d.first = r == 0 ? 0 : s->bound[1];
+        d.last = r == 0 ? s->bound[1] : 1000;
+        d.cpu_ns = (d.last - d.first) * MS / 10;
+        d.wall_ns = (int64_t)((double)(d.last - d.first) * row_ms[r] * 5 * (double)MS);
+        ck_assert_int_eq(say(s, d, (int64_t)k * 120 * MS), 0);
+    }
+}
+
+/*
+ * A load comes after a second on equal hosts, and the plan for it makes steps take a third longer than before it came: for the
+ * load, not for the plan, which stays.
+ */
+START_TEST(test_load_comes)
+{
+    struct lbp_stepped *s = make_with("auto,period=0.1s,threshold=0.2");
+    int k = 1;
+
+    for (; k <= 10; k++)
+        five_steps(s, k, (double[]){.02, .02});
+    ck_assert_uint_eq(s->epoch, 0);
+    for (; k <= 20 && s->epoch == 0; k++)
+        five_steps(s, k, (double[]){.02, .04});
+    ck_assert_uint_eq(s->epoch, 1);
+    ck_assert_int_gt(s->bound[1], 640);
+    for (int i = 0; i < 10; i++, k++) {
+        five_steps(s, k, (double[]){.0215, .037});
+        ck_assert_int_ne(s->last.detail, LBP_DETAIL_BACK);
+    }
+    ck_assert_uint_eq(s->epoch, 1);
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
+/*
+ * A plan for a small gain made a host slow, and was taken back: the like of it waits, what a load asks for then does not.
+ */
+START_TEST(test_other_gain)
+{
+    static const double slow[] = {.0218, .04}; /* of rank 1; small: waits, great: does not */
+
+    for (int i = 0; i < 2; i++) {
+        struct lbp_stepped_config config = {
+            .kind = LBP_STEPPED, .nranks = 2, .n = 1000, .first_epoch = 1, .row_bytes = 30000};
+        struct lbp_stepped *s;
+        uint64_t epoch;
+        int k = 1;
+
+        ck_assert_int_eq(lbp_params_parse(&config.params, "auto,period=0.1s", NULL), 0);
+        ck_assert_int_eq(lbp_stepped_create(&config, even, 0, &s, NULL), 0);
+        for (; k <= 20 && s->epoch == 0; k++)
+            five_steps(s, k, (double[]){.02, .0218});
+        ck_assert_uint_eq(s->epoch, 1);
+        for (; k <= 40 && s->epoch == 1; k++)
+            five_steps(s, k, (double[]){.02165, .0218});
+        ck_assert_int_eq(s->last.detail, LBP_DETAIL_BACK);
+        ck_assert_int_eq(s->bound[1], 500);
+        epoch = s->epoch;
+        for (int j = 0; j < 3 && s->epoch == epoch; j++, k++) {
+            five_steps(s, k, (double[]){.02, slow[i]});
+            if (s->last.detail == LBP_DETAIL_UNDONE)
+                ck_assert_double_lt(1 - s->last.after_ns / s->last.before_ns, .2);
+        }
+        ck_assert_msg((s->epoch > epoch) == (i == 1), "case %d: epoch %d", i, (int)s->epoch);
+        lbp_stepped_destroy(s);
+    }
+}
+END_TEST
+
 /*
  * A plan gives less to the slower host, which becomes slower still just then, and a step's rows happen to cost it more CPU time:
  * what it was given has not made it slow, and it is given less again.
@@ -494,6 +569,8 @@ int main(void)
     tcase_add_test(t, test_detail);
     tcase_add_test(t, test_quota);
     tcase_add_test(t, test_slowed);
+    tcase_add_test(t, test_load_comes);
+    tcase_add_test(t, test_other_gain);
     tcase_add_test(t, test_too_late);
     tcase_add_test(t, test_grain);
     tcase_add_test(t, test_refuses);
