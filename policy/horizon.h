@@ -3,8 +3,8 @@
  * How long the hosts' speeds can be expected to stay as they are: what has lasted long is expected to last as long again, and
  * at least the mean time between the changes that the job has seen; before it has seen any, what the hosts' load histories
  * say.  So long a plan's gain counts.
- * Source: Siegell & Steenkiste 1997, section 6.3 ("the frequency of performance changes in the past"); the hosts' histories
- * are ours.
+ * Source: Siegell & Steenkiste 1997, section 6.3 ("the frequency of performance changes in the past"); that what lasts is
+ * expected to last, and the hosts' histories, are ours.
  */
 #ifndef LBP_HORIZON_H
 #define LBP_HORIZON_H
