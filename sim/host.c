@@ -60,12 +60,18 @@ int64_t sim_host_period(const struct sim_host *h)
     return h->quota_ns > 0 ? h->quota_ns : PERIOD_NS;
 }
 
+/* Has it the same cores all the time? */
+static bool is_steady(const struct sim_host *h)
+{
+    return h->flip_ns <= 0 && !h->left && h->stop_from_ns >= h->stop_to_ns;
+}
+
 /* Smooth: in steps of 1 ms of constant speed. */
 static int64_t run_smooth(struct sim_host *h, int64_t now, double left)
 {
     double at = (double)now;
 
-    if (h->flip_ns <= 0 && !h->left && h->stop_from_ns >= h->stop_to_ns)
+    if (is_steady(h))
         return (int64_t)ceil(at + left / h->cores);
     while (left > 0) {
         double cores = sim_host_cores(h, (int64_t)at);
@@ -139,6 +145,17 @@ int64_t sim_host_run(struct sim_host *h, int64_t now_ns, double cpu_ns)
     if (cpu_ns <= 0)
         return now_ns;
     return h->quota ? run_quota(h, now_ns, cpu_ns) : run_smooth(h, now_ns, cpu_ns);
+}
+
+double sim_host_given(const struct sim_host *h, int64_t to_ns)
+{
+    double sum = 0;
+
+    if (is_steady(h))
+        return h->cores * (double)to_ns;
+    for (int64_t at = 0; at < to_ns; at += STEP_NS)
+        sum += sim_host_cores(h, at) * (double)(to_ns - at < STEP_NS ? to_ns - at : STEP_NS);
+    return sum;
 }
 
 int64_t sim_host_ideal(const struct sim_host *h, int nhosts, int64_t now_ns, double work)

@@ -52,6 +52,10 @@ int64_t sim_host_period(const struct sim_host *h);
 /* Execute cpu_ns beginning at now_ns; later calls must not begin before this one's end.  Returns the end. */
 int64_t sim_host_run(struct sim_host *h, int64_t now_ns, double cpu_ns);
 
+/* CPU time that the host had for the program from 0 to to_ns, ns, >= 0: by its cores, without what loads took.  O(1) of a host
+ * whose cores stay, else of each ms. */
+double sim_host_given(const struct sim_host *h, int64_t to_ns);
+
 /* When `work` is done at the soonest by all hosts (at their hardware's speed) together, begun at now_ns: the ideal. */
 int64_t sim_host_ideal(const struct sim_host *h, int nhosts, int64_t now_ns, double work);
 

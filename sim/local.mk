@@ -1,6 +1,7 @@
 # sim/: virtual time round the very same policy/.
 noinst_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = \
+	sim/efficiency.c sim/efficiency.h \
 	sim/event.c sim/event.h \
 	sim/host.c sim/host.h \
 	sim/load.c sim/load.h \

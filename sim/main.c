@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "policy/registry.h"
+#include "sim/efficiency.h"
 #include "sim/load.h"
 #include "sim/options.h"
 #include "sim/replay.h"
@@ -22,7 +23,9 @@
 
 struct outcome {
     double seconds, ideal_s, static_s, messages_per_s, balancer_s;
-    int64_t moves, missing, repeated;
+    double efficiency;
+    double model_efficiency, model_unbalanced; /* 0: the model is not of such a case */
+    int64_t end_ns, moves, missing, repeated;
     bool ended;
     const char *why;
 };
@@ -35,7 +38,9 @@ static double uniform(unsigned *seed)
 struct hosts {
     struct sim_host *host; /* [ranks] owned */
     double *left;          /* of a recorded load; owned */
-    double cores;          /* sum, without loads */
+    double *speed;         /* [ranks] cores without loads; owned */
+    double cores;          /* their sum */
+    double work_ns;        /* of the whole run, on a whole core */
 };
 
 /* What the recorded load leaves, sample by sample; all loaded hosts share it, each from another moment on. */
@@ -81,7 +86,8 @@ static int make_hosts(const struct sim_options *o, struct hosts *ret)
     int rc;
 
     ret->host = calloc(o->ranks, sizeof(*ret->host));
-    rc = ret->host ? 0 : -ENOMEM;
+    ret->speed = calloc(o->ranks, sizeof(*ret->speed));
+    rc = ret->host && ret->speed ? 0 : -ENOMEM;
     if (rc == 0 && o->load_file[0])
         rc = read_left(o, ret, &load);
     if (any && loaded == 0)
@@ -91,6 +97,7 @@ static int make_hosts(const struct sim_options *o, struct hosts *ret)
 
         h->cores = o->nspeeds > 0 ? o->speed[i % o->nspeeds]
                                   : o->speed_from + (1 - o->speed_from) * uniform(&seed);
+        ret->speed[i] = h->cores;
         ret->cores += h->cores;
         h->quota = o->quota_ns > 0;
         h->quota_ns = o->quota_ns;
@@ -123,8 +130,15 @@ static double *make_costs(const struct sim_options *o, double total)
     return cost;
 }
 
+/* What is seen of the one load that comes and goes. */
+struct seen {
+    struct sim_oscillation oscillation;
+    const double *cost; /* [n] */
+    double sum;
+};
+
 static int run_doall(const struct sim_options *o, const struct sim_host *host, const double *cost,
-                     const char *policy, struct outcome *ret)
+                     const char *policy, struct seen *seen, struct outcome *ret)
 {
     struct sim_config c = {.nranks = o->ranks,
                            .host = host,
@@ -150,16 +164,30 @@ static int run_doall(const struct sim_options *o, const struct sim_host *host, c
                          .ideal_s = (double)r.ideal_ns / 1e9,
                          .static_s = (double)r.static_ns / 1e9,
                          .messages_per_s = (double)r.messages / fmax(1e-9, (double)r.end_ns / 1e9),
+                         .end_ns = r.end_ns,
                          .moves = r.moves,
                          .missing = r.missing,
                          .repeated = r.repeated,
                          .ended = r.ended,
                          .why = r.why};
+    if (seen)
+        sim_oscillation_free(&seen->oscillation, r.end_ns, r.moves, 2.0 * MOVE_CPU_NS);
     return 0;
 }
 
+static void laid(void *arg, const int64_t *bound, int64_t at_ns, int64_t took_ns)
+{
+    struct seen *seen = arg;
+    uint32_t r = seen->oscillation.rank;
+    double part = 0;
+
+    for (int64_t i = bound[r]; i < bound[r + 1]; i++)
+        part += seen->cost[i];
+    sim_oscillation_laid(&seen->oscillation, seen->sum > 0 ? part / seen->sum : 0, at_ns, took_ns);
+}
+
 static int run_stepped(const struct sim_options *o, const struct sim_host *host, const double *cost,
-                       const char *policy, struct outcome *ret)
+                       const char *policy, struct seen *seen, struct outcome *ret)
 {
     struct sim_step_config c = {.kind = o->kind == SIM_DOACROSS ? LBP_DOACROSS : LBP_STEPPED,
                                 .nranks = o->ranks,
@@ -183,7 +211,9 @@ static int run_stepped(const struct sim_options *o, const struct sim_host *host,
                                 .cpu_noise = 0.01,
                                 .parts = 4,
                                 .seed = o->seed,
-                                .trace = getenv("SIM_TRACE") != NULL};
+                                .trace = getenv("SIM_TRACE") != NULL,
+                                .laid = seen ? laid : NULL,
+                                .arg = seen};
     struct sim_step_result r;
     int rc = sim_step_run(&c, &r);
 
@@ -194,10 +224,74 @@ static int run_stepped(const struct sim_options *o, const struct sim_host *host,
                          .ideal_s = (double)r.ideal_ns / 1e9,
                          .static_s = (double)r.static_ns / 1e9,
                          .messages_per_s = (double)r.reports / fmax(1e-9, (double)r.end_ns / 1e9),
+                         .end_ns = r.end_ns,
                          .moves = r.plans,
                          .ended = r.ended,
                          .why = r.why};
     return 0;
+}
+
+/* One run; returns -EIO, with a message, when it did not end as it must. */
+static int run(const struct sim_options *o, const struct hosts *hosts, const struct sim_host *host,
+               const double *cost, const char *policy, struct seen *seen, struct outcome *ret)
+{
+    int rc = o->kind == SIM_DOALL ? run_doall(o, host, cost, policy, seen, ret)
+                                  : run_stepped(o, host, cost, policy, seen, ret);
+
+    if (rc < 0)
+        return rc;
+    if (!ret->ended || ret->missing > 0 || ret->repeated > 0) {
+        fprintf(stderr, "lbsim: %s: %s; %" PRId64 " iterations missing, %" PRId64 " repeated\n",
+                policy, ret->why ? ret->why : "did not end", ret->missing, ret->repeated);
+        return -EIO;
+    }
+    return sim_efficiency(hosts->work_ns, ret->end_ns, o->ranks, host, hosts->speed,
+                          &ret->efficiency);
+}
+
+/* The run, and the same on idle hosts, whose efficiency the model begins with. */
+static int run_modelled(const struct sim_options *o, const struct hosts *hosts, const double *cost,
+                        const char *policy, struct outcome *ret)
+{
+    struct seen seen = {.cost = cost, .sum = hosts->work_ns / (double)o->steps};
+    struct sim_host *idle;
+    struct outcome alone = {0};
+    int rc;
+
+    if (!sim_oscillation_init(&seen.oscillation, o->ranks, hosts->host))
+        return run(o, hosts, hosts->host, cost, policy, NULL, ret);
+    rc = run(o, hosts, hosts->host, cost, policy, &seen, ret);
+    if (rc < 0)
+        return rc;
+    idle = calloc(o->ranks, sizeof(*idle));
+    if (!idle)
+        return -ENOMEM;
+    memcpy(idle, hosts->host, o->ranks * sizeof(*idle));
+    idle[seen.oscillation.rank].flip_ns = 0;
+    rc = run(o, hosts, idle, cost, policy, NULL, &alone);
+    if (rc == 0)
+        sim_oscillation_predict(&seen.oscillation, ret->end_ns, alone.efficiency,
+                                &ret->model_efficiency, &ret->model_unbalanced);
+    free(idle);
+    return rc;
+}
+
+/* The model's efficiency, when it has one; else empty fields of CSV. */
+static void print_model(enum sim_output output, const struct outcome *r)
+{
+    bool any = r->model_unbalanced > 0;
+
+    if (output == SIM_CSV && any)
+        printf(",%.4f,%.4f", r->model_efficiency, r->model_unbalanced);
+    else if (output == SIM_CSV)
+        printf(",,");
+    else if (output == SIM_JSON && any)
+        printf(",\"model_efficiency\":%.4f,\"model_unbalanced\":%.4f", r->model_efficiency,
+               r->model_unbalanced);
+    else if (any)
+        printf(" model_efficiency=%.4f model_unbalanced=%.4f", r->model_efficiency,
+               r->model_unbalanced);
+    puts(output == SIM_JSON ? "}" : "");
 }
 
 static void print(const struct sim_options *o, const char *policy, const struct outcome *r)
@@ -206,20 +300,22 @@ static void print(const struct sim_options *o, const char *policy, const struct 
     double to_static = r->static_s > 0 ? r->seconds / r->static_s : 1;
 
     if (o->output == SIM_CSV)
-        printf("\"%s\",%" PRIu32 ",%" PRId64 ",%.6f,%.6f,%.6f,%.4f,%.4f,%" PRId64 ",%.1f\n", policy,
-               o->ranks, o->n, r->seconds, r->ideal_s, r->static_s, ratio, to_static, r->moves,
-               r->messages_per_s);
+        printf("\"%s\",%" PRIu32 ",%" PRId64 ",%.6f,%.6f,%.6f,%.4f,%.4f,%" PRId64 ",%.1f,%.4f",
+               policy, o->ranks, o->n, r->seconds, r->ideal_s, r->static_s, ratio, to_static,
+               r->moves, r->messages_per_s, r->efficiency);
     else if (o->output == SIM_JSON)
         printf("{\"policy\":\"%s\",\"ranks\":%" PRIu32 ",\"n\":%" PRId64
                ",\"seconds\":%.6f,\"ideal_s\":%.6f,\"static_s\":%.6f,\"ratio\":%.4f,"
-               "\"to_static\":%.4f,\"moves\":%" PRId64 ",\"messages_per_s\":%.1f}\n",
+               "\"to_static\":%.4f,\"moves\":%" PRId64
+               ",\"messages_per_s\":%.1f,\"efficiency\":%.4f",
                policy, o->ranks, o->n, r->seconds, r->ideal_s, r->static_s, ratio, to_static,
-               r->moves, r->messages_per_s);
+               r->moves, r->messages_per_s, r->efficiency);
     else
         printf("%-16s %10.3f s   ideal %10.3f s   ratio %6.3f   without balancing %10.3f s "
-               "(%.3f of it)   %" PRId64 " moves, %.0f messages/s\n",
+               "(%.3f of it)   %" PRId64 " moves, %.0f messages/s   efficiency=%.4f",
                policy, r->seconds, r->ideal_s, ratio, r->static_s, to_static, r->moves,
-               r->messages_per_s);
+               r->messages_per_s, r->efficiency);
+    print_model(o->output, r);
 }
 
 static int simulate(const struct sim_options *o)
@@ -228,29 +324,24 @@ static int simulate(const struct sim_options *o)
     double *cost = NULL;
     int ret = make_hosts(o, &hosts);
 
-    if (ret == 0)
-        ret = (cost = make_costs(o, o->seconds * 1e9 * hosts.cores)) ? 0 : -ENOMEM;
-
+    if (ret == 0) {
+        hosts.work_ns = o->n > 0 ? o->seconds * 1e9 * hosts.cores : 0;
+        ret = (cost = make_costs(o, hosts.work_ns)) ? 0 : -ENOMEM;
+    }
     if (ret == 0 && o->output == SIM_CSV)
-        puts("policy,ranks,n,seconds,ideal_s,static_s,ratio,to_static,moves,messages_per_s");
+        puts("policy,ranks,n,seconds,ideal_s,static_s,ratio,to_static,moves,messages_per_s,"
+             "efficiency,model_efficiency,model_unbalanced");
     for (int i = 0; ret == 0 && i < o->npolicies; i++) {
         struct outcome r = {0};
 
-        ret = o->kind == SIM_DOALL ? run_doall(o, hosts.host, cost, o->policy[i], &r)
-                                   : run_stepped(o, hosts.host, cost, o->policy[i], &r);
-        if (ret < 0)
-            break;
-        if (!r.ended || r.missing > 0 || r.repeated > 0) {
-            fprintf(stderr, "lbsim: %s: %s; %" PRId64 " iterations missing, %" PRId64 " repeated\n",
-                    o->policy[i], r.why ? r.why : "did not end", r.missing, r.repeated);
-            ret = -EIO;
-            break;
-        }
-        print(o, o->policy[i], &r);
+        ret = run_modelled(o, &hosts, cost, o->policy[i], &r);
+        if (ret == 0)
+            print(o, o->policy[i], &r);
     }
     if (ret < 0 && ret != -EIO)
         fprintf(stderr, "lbsim: %s\n", strerror(-ret));
     free(hosts.host);
+    free(hosts.speed);
     free(hosts.left);
     free(cost);
     return ret;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "policy/registry.h"
+#include "sim/efficiency.h"
 #include "sim/step.h"
 #include "sim/trace.h"
 #include "sim/world.h"
@@ -196,6 +197,7 @@ struct outcome {
     int64_t end_ns, static_ns, ideal_ns, moves, exchange_ns;
     bool ended;
     const char *why;
+    double measured_efficiency, predicted_efficiency;
 };
 
 static int run_stepped(const struct sim_options *o, struct replay *p, const char *policy,
@@ -213,8 +215,13 @@ static int run_stepped(const struct sim_options *o, struct replay *p, const char
     c.told = told(p->t, policy);
     rc = sim_step_run(&c, &r);
     if (rc == 0)
-        *ret = (struct outcome){r.end_ns,      r.static_ns, r.ideal_ns, r.plans,
-                                c.exchange_ns, r.ended,     r.why};
+        *ret = (struct outcome){.end_ns = r.end_ns,
+                                .static_ns = r.static_ns,
+                                .ideal_ns = r.ideal_ns,
+                                .moves = r.plans,
+                                .exchange_ns = c.exchange_ns,
+                                .ended = r.ended,
+                                .why = r.why};
     return rc;
 }
 
@@ -240,8 +247,29 @@ static int run_doall(const struct sim_options *o, const struct replay *p, const 
     int rc = sim_run(&c, &r);
 
     if (rc == 0)
-        *ret = (struct outcome){r.end_ns, r.static_ns, r.ideal_ns, r.moves, 0, r.ended, r.why};
+        *ret = (struct outcome){.end_ns = r.end_ns,
+                                .static_ns = r.static_ns,
+                                .ideal_ns = r.ideal_ns,
+                                .moves = r.moves,
+                                .ended = r.ended,
+                                .why = r.why};
     return rc;
+}
+
+/* What of that which the hosts gave was used, by the run and here. */
+static int find_efficiency(const struct replay *p, struct outcome *r)
+{
+    const struct sim_trace *t = p->t;
+    double work = 0;
+    int ret;
+
+    for (int64_t i = 0; i < t->n; i++)
+        work += t->cost[i] * (double)t->passes;
+    ret = sim_efficiency(work, (int64_t)sim_trace_took_ns(t), t->nranks, p->host, NULL,
+                         &r->measured_efficiency);
+    if (ret == 0)
+        ret = sim_efficiency(work, r->end_ns, t->nranks, p->host, NULL, &r->predicted_efficiency);
+    return ret;
 }
 
 /* Is it the policy of the real run?  Of another one nobody knows how long it would have taken. */
@@ -269,9 +297,9 @@ static void print(FILE *out, const struct sim_trace *t, const char *policy, cons
         fprintf(out, " error_ratio=%.4f", fabs(predicted_s / measured_s - 1));
     fprintf(out,
             " static_s=%.4f ideal_s=%.4f exchange_s=%.6f moves=%" PRId64 " predicted_moves=%" PRId64
-            "\n",
+            " measured_efficiency=%.4f predicted_efficiency=%.4f\n",
             (double)r->static_ns / 1e9, (double)r->ideal_ns / 1e9, (double)r->exchange_ns / 1e9,
-            t->moves, r->moves);
+            t->moves, r->moves, r->measured_efficiency, r->predicted_efficiency);
 }
 
 static int run(const struct sim_options *o, struct replay *p, FILE *out, struct lbx_error *err)
@@ -285,6 +313,8 @@ static int run(const struct sim_options *o, struct replay *p, FILE *out, struct 
         int ret =
             t->kind == SIM_DOALL ? run_doall(o, p, policy, &r) : run_stepped(o, p, policy, &r);
 
+        if (ret == 0)
+            ret = find_efficiency(p, &r);
         if (ret < 0 || !r.ended)
             return lbx_error_set(err, ret < 0 ? ret : -EIO, "%s: %s", policy,
                                  ret < 0 ? strerror(-ret) : r.why);

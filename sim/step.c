@@ -280,6 +280,8 @@ static int run(const struct sim_step_config *c, bool bare, bool told,
     ret = begin(&w, bare);
     if (ret < 0)
         goto out;
+    if (c->laid && w.policy)
+        c->laid(c->arg, w.bound, 0, 0);
     loop(&w);
     *ret_result = w.result;
     ret_result->block = w.block;

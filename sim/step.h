@@ -46,6 +46,9 @@ struct sim_step_config {
     bool trace; /* print what is decided */
     /* Called after each report that the balancer took; may be NULL. */
     void (*decided)(void *arg, struct lbp_stepped *s, int64_t now_ns);
+    /* Called at 0, and after each move: the balanced ranks have these bounds, [nranks + 1], from at_ns on, and stopped for the
+     * took_ns before; may be NULL. */
+    void (*laid)(void *arg, const int64_t *bound, int64_t at_ns, int64_t took_ns);
     /* sim_step_told: the bounds of a step, [nranks + 1], borrowed until the next call. */
     const int64_t *(*bounds)(void *arg, int64_t step);
     void *arg;

@@ -294,6 +294,8 @@ void sim_step_apply(struct sim_steps *w)
         w->result.last_plan_ns = begin;
     }
     memcpy(w->bound, w->next, (c->nranks + 1) * sizeof(*w->bound));
+    if (c->laid && n > 0)
+        c->laid(c->arg, w->bound, end, end - begin);
     if (!w->published && !w->sync)
         for (uint32_t r = 0; r < c->nranks; r++)
             w->rank[r].reported_ns =

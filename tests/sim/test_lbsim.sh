@@ -73,6 +73,45 @@ fine=$(drained --grain=25) coarse=$(drained --grain=1000)
 awk -v f="$fine" -v c="$coarse" 'BEGIN { exit !(f > 0 && c > 2 * f) }' || bad "grain, drained: $fine $coarse"
 sim --grain=10 2>/dev/null && bad "a grain for a loop without blocks"
 
+# Efficiency, and the model of figure 31.  value KEY: of the text of the last run.
+value() { tr ' ' '\n' <"$tmp/o" | sed -n "s/^$1=//p"; }
+efficient() { # CONDITION OPTION...: efficiency e, the model's m and u (-1: not said)
+    local condition=$1 e m u
+    shift
+    sim "$@" >"$tmp/o" || bad "$*"
+    e=$(value efficiency) m=$(value model_efficiency) u=$(value model_unbalanced)
+    awk -v e="${e:-nan}" -v m="${m:--1}" -v u="${u:--1}" 'function near(a, b, by) { return b > 0 && a / b < 1 + by && a / b > 1 - by }
+        BEGIN { exit !(e > 0 && e <= 1.0001 && ('"$condition"')) }' || bad "efficiency: not $condition: $*: $(cat "$tmp/o")"
+}
+for kind in doall stepped; do
+    efficient 'e > 0.998 && m == -1 && u == -1' --kind=$kind
+    efficient 'e > 0.998 && m == -1' --kind=$kind --speeds=1,0.5 --weights --policy=static # hosts by their speed
+    efficient 'near(e, 0.5715, 0.003) && m == -1' --kind=$kind --load=0.5 --policy=static # 4 of equal parts by 3.5 hosts at half speed
+    for load in 0.5 0.8; do
+        swings="--kind=$kind --steps=3000 --seconds=60 --load=$load --period=10"
+        efficient 'near(e, u, 0.02) && near(m, u, 0.001)' $swings --policy=static
+        efficient 'e > u && near(e, m, 0.03)' $swings --policy=auto
+    done
+done
+efficient 'near(u, 0.8, 0.01)' --kind=stepped --steps=3000 --seconds=60 --load=0.5 --period=10 # 4 (ta + tb / 2) / (4 ta + 3.5 tb)
+for row in 8000 400000; do # delays, and moves that cost most of the time
+    efficient 'near(e, m, 0.03)' --kind=stepped --steps=3000 --seconds=60 --load=0.5 --period=2 --row=$row --bandwidth=1e8 \
+        --policy=siegell,filter=0,threshold=0,profit=0
+done
+efficient 'e < 0.25 && u > 0.79' --kind=stepped --steps=3000 --seconds=60 --load=0.5 --period=2 --row=400000 --bandwidth=1e8 \
+    --policy=siegell,filter=0,threshold=0,profit=0
+efficient 'near(e, u, 0.05)' --kind=doacross --steps=1000 --seconds=60 --load=0.5 --period=10 --policy=static
+for other in "--ranks=1 --load=0.5 --period=1" "--ranks=8 --loaded=0.5 --load=0.5 --period=1" "--speeds=1,0.9 --load=0.5 --period=1" \
+    "--load=0.5 --period=60" "--load=trace:$tmp/swings.csv,interval=0.1"; do # not what the model is of
+    efficient 'm == -1 && u == -1' $other
+done
+sim --csv --load=0.5 --period=2 >"$tmp/k"
+awk -F, 'NF != 13 { bad = 1 } NR == 1 { bad = bad || $11 != "efficiency" || $13 != "model_unbalanced" } NR == 2 { bad = bad || !($11 > 0.9 && $12 > 0.9 && $13 > 0.7) }
+    END { exit bad || NR != 2 }' "$tmp/k" || bad "efficiency in csv: $(cat "$tmp/k")"
+sim --csv | tail -n 1 | grep -q ',[01]\.[0-9]*,,$' || bad "csv without a model: $(sim --csv)"
+sim --json --load=0.5 --period=2 | grep -q '"efficiency":0.9[0-9]*,"model_efficiency":0.9[0-9]*,"model_unbalanced":0.[78][0-9]*}$' || bad "efficiency in json"
+sim --json | grep -q '"efficiency":[01]\.[0-9]*}$' || bad "json without a model"
+
 # Two ranks, one at half speed, 100 iterations of 10 ms: even shares, 1 s without balancing.
 {
     echo '{"t":0,"event":"start","nranks":2,"policy":"static","weight":[]}'
@@ -108,6 +147,8 @@ stepped stepped >"$tmp/stepped"
 sim --replay="$tmp/stepped" >"$tmp/r" || bad "stepped replay"
 grep -q 'policy=none kind=stepped ranks=2 n=100 passes=10 measured_s=1.2000 predicted_s=1.\(20\|19\).* error_ratio=0.00.* exchange_s=0.0[12]9*' "$tmp/r" ||
     bad "stepped replay: $(cat "$tmp/r")"
+# 1 s of CPU time, of 1.5 hosts for 1.2 s; a host is as fast as it was in each slice, also in the 20 ms that nobody computes
+grep -q 'measured_efficiency=0.55.* predicted_efficiency=0.55' "$tmp/r" || bad "replayed efficiency: $(cat "$tmp/r")"
 sim --replay="$tmp/stepped" --policy=auto --policy=none >"$tmp/r" || bad "stepped replay by two policies"
 awk '{ for (i = 1; i <= NF; i++) { split($i, a, "="); v[NR, a[1]] = a[2] } }
     END { exit !(v[1, "predicted_s"] < 1.1 && v[1, "predicted_moves"] > 0 && v[2, "predicted_s"] > 1.19 && v[2, "predicted_moves"] == 0) }' "$tmp/r" ||
