@@ -73,7 +73,7 @@ def jobs():
         stat('Cost of balancing', 'Moving work and the balancers themselves, as a part of what the jobs compute. Above 5 % in one job is an alert.',
              query(f'sum(jobid_stepid:lb_overhead:rate5m{{{C}}}) / sum(jobid_stepid:lb_compute:rate5m{{{C}}})', 'cost'), 'percentunit', 6,
              thresholds=good_below(0.02, 0.05), decimals=2),
-        table('Jobs, the least balanced first', '''Balance: mean over largest compute time. Efficiency: compute over all time in loops. Mostly: what the
+        table('Jobs, the least balanced first', '''Balance: mean over largest compute time. Efficiency: computing over computing and waiting. Mostly: what the
               balancer decided most often in the last 15 minutes, and so why work moved or stayed. A job's number leads to its dashboard.''',
               [query(f'max by (jobid, stepid) (lb_job_load_balance_ratio{{{C}}})', '', table=True),
                query(f'max by (jobid, stepid, username, partition, policy) (lb_job_info{{{C}}})', '', table=True),

@@ -15,7 +15,7 @@ def now():
               order=['jobid', 'stepid', 'username', 'account', 'partition', 'policy'], hide=['Value']),
         stat('Load balance', 'Mean over largest compute time of its ranks; 100 % is perfect. Below 0.7 for 15 minutes LbJobUnbalanced fires.',
              query(f'max {BY} (lb_job_load_balance_ratio{{{J}}})', 'step {{stepid}}'), 'percentunit', thresholds=good_above(0.85, 0.7), decimals=0),
-        stat('Efficiency', 'Compute time over all time of its ranks in loops.',
+        stat('Efficiency', 'Time of computing over computing and waiting, of all its ranks in loops.',
              query(f'max {BY} (lb_job_parallel_efficiency_ratio{{{J}}})', 'step {{stepid}}'), 'percentunit', thresholds=good_above(0.8, 0.6), decimals=0),
         stat('Cost of balancing', 'Moving and deciding, as a part of the compute time. Above 5 % for 10 minutes LbOverheadHigh fires.',
              query(f'jobid_stepid:lb_overhead:ratio5m{{{J}}}', 'step {{stepid}}'), 'percentunit', thresholds=good_below(0.02, 0.05), decimals=2),

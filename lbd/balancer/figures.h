@@ -7,6 +7,8 @@
  *    "moved":{"proportional":..,"dry":..},"skipped":{"below_threshold":..,"unprofitable":..,"filtered":..,"unstable":..},
  *    "moved_bytes":..,"moved_iterations":..,"moving_s":..,"balancer_cpu_s":..,"saved_s":..,"placement":"ours","placed_s":..,
  *    "hosts":[{"host":"..","share":..,"rate":..,"iterations":..,"compute_s":..,"wait_s":..},..]}
+ * efficiency: elapsed time of computing over that and waiting, summed over ranks.  It is not lbp_efficiency: what other programs
+ * took of the hosts is not known here, and counts as computing.
  * Which job it is and whose is not in it: lbd finds that out by itself.
  */
 #ifndef LBD_FIGURES_H
