@@ -40,7 +40,10 @@ const char sim_options_help[] =
     "  --csv, --json      instead of text\n"
     "  --replay=TRACE     rebuild hosts and costs from a real run's --lb=...,trace=FILE, run it "
     "here\n"
-    "                     by its own policy or those given, and compare with what happened\n";
+    "                     by its own policy or those given, and compare with what happened\n\n"
+    "efficiency: the work over what the hosts had to give, without what loads took; beside it, "
+    "when one of\n"
+    "hosts that are alike has a load that comes and goes, what a model says of it. See lbsim(1).\n";
 
 static const char *const keys[] = {"ranks",     "speeds", "load",    "loaded", "period", "latency",
                                    "bandwidth", "row",    "kind",    "n",      "steps",  "seconds",
