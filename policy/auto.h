@@ -19,7 +19,7 @@ static inline bool lbp_auto_published(const struct lbp_balance *b)
     return b->params.policy == LBP_SIEGELL;
 }
 
-/* Time from sending a MOVE to a rank until its rows are there, at least: ns. */
+/* Time from sending a MOVE to a rank until its rows are there, at least, wherever they go: ns. */
 double lbp_auto_lead(const struct lbp_balance *b, const struct lbp_view *from);
 
 /*

@@ -31,19 +31,44 @@ static int64_t last_giver(const struct lbp_balance *b)
     return which;
 }
 
-/* The rank that ends first, if it will be dry before rows asked for now could come. */
-static int64_t first_dry(const struct lbp_balance *b, double within)
+/* By how much later than on the whole a row comes from one to the other; negative: sooner. */
+static double link_extra(const struct lbp_balance *b, uint32_t from, uint32_t to)
 {
+    const struct lbp_model *m = &b->model;
+
+    return (lbp_pair_cost_factor(&m->pair_cost, &m->profit, from, to) - 1) *
+           lbp_profit_transfer_ns(&m->profit, (double)m->row_bytes);
+}
+
+/* Within so long a rank must be dry for rows of another to be asked for now: they are on their way as long. */
+static double ahead(const struct lbp_balance *b, uint32_t from, double extra)
+{
+    return 1.5 * (lbp_auto_lead(b, &b->view[from]) + extra) + LBP_AUTO_GAIN_MIN;
+}
+
+/*
+ * The rank that rows of the giver would serve first, by its end and its link, if it will be dry before they could come when
+ * asked for now.
+ */
+static int64_t first_dry(const struct lbp_balance *b, uint32_t from)
+{
+    double first = INFINITY, first_extra = 0;
     int64_t which = -1;
 
     for (uint32_t i = 0; i < b->model.nranks; i++) {
         const struct lbp_view *v = &b->view[i];
+        double extra;
 
-        if (v->present && v->measured && lbp_view_end(v) <= within &&
-            (which < 0 || lbp_view_end(v) < lbp_view_end(&b->view[which])))
+        if (!v->present || !v->measured)
+            continue;
+        extra = link_extra(b, from, i);
+        if (lbp_view_end(v) + extra < first) {
+            first = lbp_view_end(v) + extra;
+            first_extra = extra;
             which = i;
+        }
     }
-    return which;
+    return which >= 0 && lbp_view_end(&b->view[which]) <= ahead(b, from, first_extra) ? which : -1;
 }
 
 static int by_end(const void *a, const void *b)
@@ -93,7 +118,9 @@ static int move_pair(struct lbp_balance *b, struct lbp_transfer *t, int64_t now_
     struct lbp_model *m = &b->model;
     struct lbp_view *from = &b->view[t->from], *to = &b->view[t->to];
     double least = least_gain(b, from, to);
-    double gain = lbp_pairwise_best(from, to, &m->profit, (double)m->row_bytes, settle(b), t);
+    double factor = lbp_pair_cost_factor(&m->pair_cost, &m->profit, t->from, t->to);
+    double gain =
+        lbp_pairwise_best(from, to, &m->profit, factor, (double)m->row_bytes, settle(b), t);
     struct lbp_decision d = project_pair(b, t, gain, least);
     size_t begin = out->n;
     int ret;
@@ -133,7 +160,7 @@ static int pairwise_crowd(struct lbp_balance *b, int64_t now_ns, struct lbp_acti
             low++;
             continue;
         }
-        if (b->share[low].over > 1.5 * lbp_auto_lead(b, from) + LBP_AUTO_GAIN_MIN)
+        if (b->share[low].over > ahead(b, t.from, link_extra(b, t.from, t.to)))
             return 0;
         ret = move_pair(b, &t, now_ns, out);
         if (ret <= 0)
@@ -158,7 +185,7 @@ int lbp_auto_pairs(struct lbp_balance *b, int64_t now_ns, struct lbp_actions *ou
 
         if (from < 0)
             return 0;
-        to = first_dry(b, 1.5 * lbp_auto_lead(b, &b->view[from]) + LBP_AUTO_GAIN_MIN);
+        to = first_dry(b, (uint32_t)from);
         if (to < 0 || to == from)
             return 0;
         t.from = (uint32_t)from;

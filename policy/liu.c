@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Policy liu: when a rank has run dry, one move from the slowest by remaining time, if it pays.
- * Source: Liu et al. 2000, section 2: rates and remaining iterations as last reported, a move costs
- * 10 ms.
+ * Source: Liu et al. 2000, section 2: rates and remaining iterations as last reported, a move costs 10 ms; between a pair that
+ * has shown to be dearer or cheaper than the others, so many times that: c_ij of eq. 1.
  */
 #include <math.h>
 
@@ -41,16 +41,18 @@ static int ask(struct lbp_balance *b, uint32_t i, int64_t now_ns, struct lbp_act
     struct lbp_model *m = &b->model;
     uint32_t j = slowest(m);
     struct lbp_decision d = {
-        .kind = LBP_DECIDED_PAIR, .reason = LBP_REASON_DRY, .cost_ns = COST_NS, .from = j, .to = i};
+        .kind = LBP_DECIDED_PAIR, .reason = LBP_REASON_DRY, .from = j, .to = i};
     size_t begin = out->n;
+    double cost;
     int64_t l;
     int ret;
 
     b->asked[i] = true;
     if (j == m->nranks || j == i)
         return 0;
+    cost = d.cost_ns = COST_NS * lbp_pair_cost_factor(&m->pair_cost, &m->profit, j, i);
     l = lbp_pairwise_liu(m->rank[i].rate, m->rank[j].rate, (double)left_iterations(&m->rank[j]),
-                         COST_NS);
+                         cost);
     d.before_ns = (double)left_iterations(&m->rank[j]) / m->rank[j].rate;
     d.after_ns = ((double)left_iterations(&m->rank[j]) - (double)l) / m->rank[j].rate;
     d.benefit_ns = d.before_ns - d.after_ns;
@@ -61,7 +63,7 @@ static int ask(struct lbp_balance *b, uint32_t i, int64_t now_ns, struct lbp_act
         lbp_act_say(b, &d);
         return 0;
     }
-    ret = lbp_act_move(b, &(struct lbp_transfer){.from = j, .to = i, .arrive = COST_NS}, l,
+    ret = lbp_act_move(b, &(struct lbp_transfer){.from = j, .to = i, .arrive = cost}, l,
                        LBP_REASON_DRY, now_ns, out);
     if (ret == 0)
         lbp_act_say_moves(b, &d, out, begin);

@@ -22,6 +22,7 @@ libpolicy_la_SOURCES = \
 	policy/model.c policy/model.h policy/plus.h \
 	policy/nearest.c policy/nearest.h \
 	policy/nodeweight.c policy/nodeweight.h \
+	policy/pair_cost.c policy/pair_cost.h \
 	policy/pairwise.c policy/pairwise.h \
 	policy/period.c policy/period.h \
 	policy/plan.c policy/plan.h \

@@ -31,6 +31,7 @@ int lbp_model_init(struct lbp_model *m, const struct lbp_balance_config *config,
     }
     lbp_profile_init(&m->profile, config->n);
     lbp_profit_init(&m->profit, m->message_ns, now_ns);
+    lbp_pair_cost_init(&m->pair_cost, m->nranks);
     if (config->params.policy == LBP_SIEGELL)
         lbp_profile_even(&m->profile);
     else
@@ -69,6 +70,7 @@ void lbp_model_fini(struct lbp_model *m)
         lbx_spanset_fini(&m->rank[i].left);
         lbx_spanset_fini(&m->rank[i].owned);
     }
+    lbp_pair_cost_fini(&m->pair_cost);
     free(m->rank);
     m->rank = NULL;
 }
@@ -196,6 +198,7 @@ static int take_done(struct lbp_model *m, uint32_t rank, const struct lbp_done *
         unlink_flight(m, f, false); /* nothing will arrive */
     if (iterations > 0 && of_source) {
         lbp_profit_moved(&m->profit, d->bytes, d->wall_ns, d->cpu_ns);
+        lbp_pair_cost_measured(&m->pair_cost, rank, f->dest, (double)d->bytes, (double)d->wall_ns);
         m->moved_bytes = lbp_plus(m->moved_bytes, d->bytes);
     }
     if (f->source_told && f->dest_told) {

@@ -14,6 +14,7 @@
 #include "common/spanset.h"
 #include "policy/balance.h"
 #include "policy/filter.h"
+#include "policy/pair_cost.h"
 #include "policy/profile.h"
 #include "policy/profit.h"
 
@@ -57,6 +58,7 @@ struct lbp_model {
     struct lbp_rank *rank; /* [nranks] */
     struct lbp_profile profile;
     struct lbp_profit profit;
+    struct lbp_pair_cost pair_cost;
     int64_t flights; /* moves of which an end has not told */
     int64_t moved_iterations, moved_bytes;
     double message_ns; /* one way, rank - balancer */

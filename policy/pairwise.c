@@ -34,8 +34,8 @@ static double end_after(const struct lbp_view *from, const struct lbp_view *to, 
 }
 
 double lbp_pairwise_best(const struct lbp_view *from, const struct lbp_view *to,
-                         const struct lbp_profit *profit, double row_bytes, double settle_ns,
-                         struct lbp_transfer *ret_transfer)
+                         const struct lbp_profit *profit, double factor, double row_bytes,
+                         double settle_ns, struct lbp_transfer *ret_transfer)
 {
     double before = fmax(lbp_view_end(from), lbp_view_end(to));
     double unit = from->unit, gain = 0, most, k, start, per_work;
@@ -44,13 +44,13 @@ double lbp_pairwise_best(const struct lbp_view *from, const struct lbp_view *to,
         return 0;
     most = fmax(1, floor(from->movable / unit + 0.01));
     /* E_j - k u / s_j = R_i + (1 + risk) k u / s_i + k b; where R_i is when the rows are there and the taker is free */
-    start = fmax(lbp_view_end(to), from->hook + lbp_profit_transfer_ns(profit, 0));
-    per_work =
-        1 / from->speed + (1 + risk(from, to)) / to->speed + profit->byte_ns * row_bytes / unit;
+    start = fmax(lbp_view_end(to), from->hook + factor * lbp_profit_transfer_ns(profit, 0));
+    per_work = 1 / from->speed + (1 + risk(from, to)) / to->speed +
+               factor * profit->byte_ns * row_bytes / unit;
     k = floor((lbp_view_end(from) - start) / per_work / unit);
     for (int more = 0; more < 2; more++) {
         double count = fmin(fmax(k + more, 1), most);
-        double arrive = from->hook + lbp_profit_transfer_ns(profit, count * row_bytes);
+        double arrive = from->hook + factor * lbp_profit_transfer_ns(profit, count * row_bytes);
         double won = before - fmax(end_after(from, to, count * unit, arrive), arrive + settle_ns);
 
         if (won > gain) {

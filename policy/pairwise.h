@@ -30,12 +30,13 @@ struct lbp_transfer {
 
 /*
  * The whole number of iterations that, moved from one to the other, lets the later of both end soonest.
-  * settle_ns[in]      the pass cannot end sooner after the rows' arrival
+ * factor[in]         a transfer between them takes so many times as long as profit has learned, > 0: lbp_pair_cost_factor
+ * settle_ns[in]      the pass cannot end sooner after the rows' arrival
  * ret_transfer[out]  work and arrive only; untouched when the gain is 0
  * Returns the gain: by how much sooner the later of both ends, ns, >= 0.  Pure, O(1).
  */
 double lbp_pairwise_best(const struct lbp_view *from, const struct lbp_view *to,
-                         const struct lbp_profit *profit, double row_bytes, double settle_ns,
-                         struct lbp_transfer *ret_transfer);
+                         const struct lbp_profit *profit, double factor, double row_bytes,
+                         double settle_ns, struct lbp_transfer *ret_transfer);
 
 #endif

@@ -28,10 +28,10 @@ static double last_end(const struct lbp_view *view, uint32_t nranks)
     return last;
 }
 
-static double arrival(const struct lbp_view *from, const struct lbp_profit *profit,
+static double arrival(const struct lbp_view *from, const struct lbp_profit *profit, double factor,
                       double row_bytes, double work)
 {
-    return from->hook + lbp_profit_transfer_ns(profit, row_bytes * work / from->unit);
+    return from->hook + factor * lbp_profit_transfer_ns(profit, row_bytes * work / from->unit);
 }
 
 /*
@@ -60,14 +60,15 @@ static size_t sort(const struct lbp_view *view, uint32_t nranks, double work_per
 
 /* Match the outermost surplus with the outermost want until either side is empty. */
 static void match(struct lbp_view *view, struct lbp_plan_share *share, size_t n,
-                  const struct lbp_profit *profit, double row_bytes, struct lbp_plan *plan)
+                  const struct lbp_profit *profit, const struct lbp_pair_cost *pairs,
+                  double row_bytes, struct lbp_plan *plan)
 {
     size_t give = 0, take = n;
 
     while (take > give + 1) {
         struct lbp_plan_share *g = &share[give], *t = &share[take - 1];
         struct lbp_view *from = &view[g->rank];
-        double could = fmin(g->over, from->movable), work;
+        double could = fmin(g->over, from->movable), work, factor;
 
         if (!(from->unit > 0) || could < from->unit / 2) {
             give++;
@@ -78,8 +79,9 @@ static void match(struct lbp_view *view, struct lbp_plan_share *share, size_t n,
             continue;
         }
         work = round(fmin(could, -t->over) / from->unit) * from->unit;
-        plan->transfer[plan->n++] =
-            (struct lbp_transfer){g->rank, t->rank, work, arrival(from, profit, row_bytes, work)};
+        factor = lbp_pair_cost_factor(pairs, profit, g->rank, t->rank);
+        plan->transfer[plan->n++] = (struct lbp_transfer){
+            g->rank, t->rank, work, arrival(from, profit, factor, row_bytes, work)};
         lbp_view_give(from, &view[t->rank], work, plan->transfer[plan->n - 1].arrive);
         g->over -= work;
         t->over += work;
@@ -89,7 +91,7 @@ static void match(struct lbp_view *view, struct lbp_plan_share *share, size_t n,
 
 /* Let the last to end give to the first to end as long as that helps. */
 static void polish(struct lbp_view *view, uint32_t nranks, const struct lbp_profit *profit,
-                   double row_bytes, struct lbp_plan *plan)
+                   const struct lbp_pair_cost *pairs, double row_bytes, struct lbp_plan *plan)
 {
     /* each step looks at all ranks; of very many the last to end are too many for a few steps to help */
     int steps =
@@ -109,8 +111,9 @@ static void polish(struct lbp_view *view, uint32_t nranks, const struct lbp_prof
                 to = i;
         }
         if (from < 0 || from == to ||
-            lbp_pairwise_best(&view[from], &view[to], profit, row_bytes, 0, &t) <=
-                POLISH_GAIN * plan->before_ns)
+            lbp_pairwise_best(&view[from], &view[to], profit,
+                              lbp_pair_cost_factor(pairs, profit, (uint32_t)from, (uint32_t)to),
+                              row_bytes, 0, &t) <= POLISH_GAIN * plan->before_ns)
             return;
         t.from = (uint32_t)from;
         t.to = (uint32_t)to;
@@ -120,8 +123,8 @@ static void polish(struct lbp_view *view, uint32_t nranks, const struct lbp_prof
 }
 
 void lbp_plan_make(struct lbp_view *view, uint32_t nranks, const struct lbp_profit *profit,
-                   double row_bytes, bool polished, struct lbp_plan_share *scratch,
-                   struct lbp_plan *ret)
+                   const struct lbp_pair_cost *pairs, double row_bytes, bool polished,
+                   struct lbp_plan_share *scratch, struct lbp_plan *ret)
 {
     double work = 0, speed = 0;
     size_t n;
@@ -135,9 +138,9 @@ void lbp_plan_make(struct lbp_view *view, uint32_t nranks, const struct lbp_prof
         }
     n = sort(view, nranks, work / speed, scratch);
     if (n > 1) {
-        match(view, scratch, n, profit, row_bytes, ret);
+        match(view, scratch, n, profit, pairs, row_bytes, ret);
         if (polished)
-            polish(view, nranks, profit, row_bytes, ret);
+            polish(view, nranks, profit, pairs, row_bytes, ret);
     }
     ret->after_ns = last_end(view, nranks);
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "policy/pair_cost.h"
 #include "policy/pairwise.h"
 #include "policy/view.h"
 
@@ -28,13 +29,14 @@ struct lbp_plan_share {
 
 /*
  * view[in,out]  [nranks], as lbp_view_make filled it; afterwards as if the plan had been carried out
+ * pairs[in]     which pairs of ranks are dearer than others; NULL: they are alike
  * scratch[out]  [nranks]
  * ret[out]      transfer must have its room
  * polish[in]    also remove by pairs what whole iterations leave uneven
  * Pure, O(P).
  */
 void lbp_plan_make(struct lbp_view *view, uint32_t nranks, const struct lbp_profit *profit,
-                   double row_bytes, bool polish, struct lbp_plan_share *scratch,
-                   struct lbp_plan *ret);
+                   const struct lbp_pair_cost *pairs, double row_bytes, bool polish,
+                   struct lbp_plan_share *scratch, struct lbp_plan *ret);
 
 #endif

@@ -52,7 +52,7 @@ static double any_us(uint32_t nranks, unsigned seed)
                                     .hook = 1e6 / speed};
     }
     begun = now_us();
-    lbp_plan_make(view, nranks, &profit, 8000, true, scratch, &plan);
+    lbp_plan_make(view, nranks, &profit, NULL, 8000, true, scratch, &plan);
     begun = now_us() - begun;
     free(view);
     free(scratch);

@@ -117,6 +117,13 @@ static void tell_done(struct sim_world *w, struct sim_rank *r, uint64_t epoch,
         send_report(w, r, false, false, false);
 }
 
+/* A transfer goes at the slower end's pace. */
+static double link_between(const struct sim_config *c, uint32_t from, uint32_t to)
+{
+    return fmax(c->host[from].link > 0 ? c->host[from].link : 1,
+                c->host[to].link > 0 ? c->host[to].link : 1);
+}
+
 /* Give away what remains of the span; returns the CPU time that it takes. */
 static double obey(struct sim_world *w, struct sim_rank *r, const struct lbp_action *a)
 {
@@ -134,7 +141,7 @@ static double obey(struct sim_world *w, struct sim_rank *r, const struct lbp_act
     }
     if (part.n != 1 || part.span[0].last != a->last)
         sim_fail(w, "what remains of a span is not its end");
-    wall = c->move_fixed_ns + k * c->row_ns;
+    wall = (int64_t)(link_between(c, r->id, a->dest) * (double)(c->move_fixed_ns + k * c->row_ns));
     for (size_t i = 0; i < part.n; i++) {
         struct sim_event rows = {.type = SIM_ROWS,
                                  .at_ns = w->now_ns + c->latency_ns + wall,

@@ -90,3 +90,8 @@ check_PROGRAMS += tests/unit/policy/test_extremes
 tests_unit_policy_test_extremes_SOURCES = tests/unit/policy/test_extremes.c tests/unit/policy/halves.h
 tests_unit_policy_test_extremes_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_extremes_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/unit/policy/test_pair_cost
+tests_unit_policy_test_pair_cost_SOURCES = tests/unit/policy/test_pair_cost.c tests/unit/policy/talk.h
+tests_unit_policy_test_pair_cost_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_pair_cost_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm

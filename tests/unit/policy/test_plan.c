@@ -50,7 +50,7 @@ START_TEST(test_pairwise_slow_taker)
 
     slow.hook = 0;
     lbp_profit_init(&profit, 1e6, 0);
-    gain = lbp_pairwise_best(&fast, &slow, &profit, 0, 0, &t);
+    gain = lbp_pairwise_best(&fast, &slow, &profit, 1, 0, 0, &t);
     ck_assert_double_ge(gain, 0.09 * 200e6 / 0.75);
     ck_assert_double_ge(t.work, 0.09 * 200e6);
     ck_assert_double_lt(t.work, 200e6 * 0.114 / (0.75 + 0.114));
@@ -66,17 +66,17 @@ START_TEST(test_pairwise_coarse)
 
     fast.hook = 0;
     lbp_profit_init(&profit, 1e6, 0);
-    gain = lbp_pairwise_best(&slow, &fast, &profit, 0, 0, &t);
+    gain = lbp_pairwise_best(&slow, &fast, &profit, 1, 0, 0, &t);
     ck_assert_double_eq_tol(t.work, 50e6, 1);
     ck_assert_double_eq_tol(gain, (100e6 / 0.133) - (50e6 / 0.133 + 2e6 + 50e6 / 0.4), 1e5);
     /* the other way it would end later */
     slow = rank_of(0.133, 0, 0);
     fast = rank_of(0.4, 100e6, 50e6);
-    ck_assert_double_eq(lbp_pairwise_best(&fast, &slow, &profit, 0, 0, &t), 0);
+    ck_assert_double_eq(lbp_pairwise_best(&fast, &slow, &profit, 1, 0, 0, &t), 0);
     /* what was handed out cannot be had */
     slow = rank_of(0.133, 50e6, 50e6);
     fast = rank_of(0.4, 0, 0);
-    ck_assert_double_eq(lbp_pairwise_best(&slow, &fast, &profit, 0, 0, &t), 0);
+    ck_assert_double_eq(lbp_pairwise_best(&slow, &fast, &profit, 1, 0, 0, &t), 0);
 }
 END_TEST
 
@@ -89,7 +89,7 @@ START_TEST(test_plan_coarse)
     lbp_profit_init(&profit, 1e6, 0);
     for (int i = 0; i < 4; i++)
         v[i] = rank_of(i == 3 ? 0.133 : 0.4, 15 * 50e6, 50e6);
-    lbp_plan_make(v, 4, &profit, 0, true, scratch, &plan);
+    lbp_plan_make(v, 4, &profit, NULL, 0, true, scratch, &plan);
     ck_assert_int_eq((int)plan.n, 3);
     for (size_t i = 0; i < plan.n; i++) {
         ck_assert_int_eq(plan.transfer[i].from, 3);
@@ -106,12 +106,12 @@ START_TEST(test_plan_absent)
 
     lbp_profit_init(&profit, 1e6, 0);
     v[0].present = false;
-    lbp_plan_make(v, 3, &profit, 0, true, scratch, &plan);
+    lbp_plan_make(v, 3, &profit, NULL, 0, true, scratch, &plan);
     ck_assert_int_ge((int)plan.n, 1);
     for (size_t i = 0; i < plan.n; i++)
         ck_assert(plan.transfer[i].from == 1 && plan.transfer[i].to == 2);
     v[1].present = v[2].present = false;
-    lbp_plan_make(v, 3, &profit, 0, true, scratch, &plan);
+    lbp_plan_make(v, 3, &profit, NULL, 0, true, scratch, &plan);
     ck_assert_int_eq((int)plan.n, 0);
 }
 END_TEST
@@ -133,7 +133,7 @@ START_TEST(test_plan_random)
             speed += v[i].speed;
             could[i] = v[i].movable;
         }
-        lbp_plan_make(v, n, &profit, 100, true, scratch, &plan);
+        lbp_plan_make(v, n, &profit, NULL, 100, true, scratch, &plan);
         ck_assert_msg(plan.n <= 2 * n + LBP_PLAN_POLISH, "seed %u", round);
         for (size_t i = 0; i < plan.n; i++) {
             const struct lbp_transfer *t = &plan.transfer[i];
