@@ -4,7 +4,8 @@
  * (policy/horizon.h).
  * Benefits get more weight than costs, since cancelling delays the answer to real changes: only a cost that greatly exceeds
  * the benefit cancels.
- * Source: Siegell & Steenkiste 1997, section 6.3; Liu et al. 2000, c_ij(l) of eq. 1, here measured.
+ * What is learned of moves is the mean of the whole job; how a pair of ranks differs from it is in policy/pair_cost.h.
+ * Source: Siegell & Steenkiste 1997, section 6.3; Liu et al. 2000, c(l) of eq. 1, here measured.
  */
 #ifndef LBP_PROFIT_H
 #define LBP_PROFIT_H

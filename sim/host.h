@@ -29,8 +29,8 @@ struct sim_host {
                     and half of the rest; other_cores is that half */
     unsigned
         uneven; /* not 0: it is no half, but what the kernel gives: another part for each 100 ms, drawn by this number */
-    double link; /* a transfer of rows from or to it takes so many times as long; 0 is 1 */
-    int64_t phase_ns;                 /* where its periods begin, 0 to one */
+    double link;      /* a transfer of rows from or to it takes so many times as long; 0 is 1 */
+    int64_t phase_ns; /* where its periods begin, 0 to one */
     int64_t stop_from_ns, stop_to_ns; /* stopped in between; equal: never */
     /* state */
     int64_t period; /* index of the period that used_ns belongs to */
