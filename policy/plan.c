@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SORTED 1024 /* ranks; of more the order of matching makes no difference worth a sort */
+#define SORTED \
+    1024 /* ranks; of more the order of matching is not worth a sort, nor their links a look at each */
 #define POLISH_RANKS 2048
 #define POLISH_GAIN 0.002 /* of the remaining time; less is not worth a move */
 
@@ -138,7 +139,7 @@ void lbp_plan_make(struct lbp_view *view, uint32_t nranks, const struct lbp_prof
         }
     n = sort(view, nranks, work / speed, scratch);
     if (n > 1) {
-        match(view, scratch, n, profit, pairs, row_bytes, ret);
+        match(view, scratch, n, profit, n <= SORTED ? pairs : NULL, row_bytes, ret);
         if (polished)
             polish(view, nranks, profit, pairs, row_bytes, ret);
     }

@@ -29,7 +29,7 @@ struct lbp_plan_share {
 
 /*
  * view[in,out]  [nranks], as lbp_view_make filled it; afterwards as if the plan had been carried out
- * pairs[in]     which pairs of ranks are dearer than others; NULL: they are alike
+ * pairs[in]     which pairs of ranks are dearer than others; NULL: they are alike; of more than 1024 ranks in the polish only
  * scratch[out]  [nranks]
  * ret[out]      transfer must have its room
  * polish[in]    also remove by pairs what whole iterations leave uneven
