@@ -32,6 +32,7 @@ struct stepped_rank {
     double best;                            /* greatest speed that it was known to have */
     double speed[STEPPED_KINDS];            /* kinds of speed, see stepped_regret.c; */
     double was[STEPPED_KINDS];              /* at the decision before */
+    double held[STEPPED_KINDS];             /* when who plans by it alone last moved */
     double mean_ns;                         /* that the last kind is a mean of */
     int64_t idle_ns;                        /* since when it holds nothing; INT64_MIN: it does */
     int tries;                              /* times that it was given work again, in vain */

@@ -2,7 +2,7 @@
 /*
  * Which kind of speed it is best to plan by: as it is now, or as it is again and again.  A load that comes and goes as fast as
  * plans come into force is always met by the plan for what was before; then shares that are right while it is there are
- * better throughout.  Source: ours.
+ * better throughout; and where moves are dear, shares that stay.  Source: ours.
  */
 #include <math.h>
 
@@ -12,6 +12,7 @@
 #define SURE_NS 10e6 /* by so much must one kind of speed be better, */
 #define SURE 0.9     /* and to so much of the other's loss */
 #define MEAN_NS 5e9  /* that the mean speed is of */
+#define MOVES 0.04   /* gain that he moves for who plans by one kind alone */
 
 /* Kind 0 is the filtered speed; the next fall with it at once, and rise to it in these times; the last is the mean. */
 static const double rise_ns[STEPPED_KINDS] = {0, 1e9, 5e9, 25e9, 0};
@@ -57,6 +58,38 @@ static double in_force(const struct stepped_rank *r, int kind)
 {
     (void)kind;
     return r->steps > 0 ? r->work / (double)r->steps : 0;
+}
+
+/* What moves cost who plans by a kind of speed alone, and moves as soon as that brings something by it: ns, of now. */
+static double turnover(struct lbp_stepped *s, int kind)
+{
+    double held = 0, sum = 0, most = 0, longest = 0, old = 0, new = 0, before = 0;
+
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        held += s->rank[i].held[kind];
+        sum += s->rank[i].speed[kind];
+    }
+    if (!(sum > 0))
+        return 0;
+    for (uint32_t i = 0; i < s->config.nranks && held > 0; i++) {
+        const struct stepped_rank *r = &s->rank[i];
+        double over;
+
+        if (r->speed[kind] > 0)
+            longest = fmax(longest, r->held[kind] / held / (r->speed[kind] / sum));
+        old += r->held[kind] / held;
+        new += r->speed[kind] / sum;
+        over = fabs(new - old);
+        most = fmax(most, before + over);
+        before = over;
+    }
+    if (held > 0 && longest < 1 / (1 - MOVES))
+        return 0;
+    for (uint32_t i = 0; i < s->config.nranks; i++)
+        s->rank[i].held[kind] = s->rank[i].speed[kind];
+    return held > 0 ? lbp_profit_transfer_ns(&s->profit, most * (double)s->config.n *
+                                                             (double)s->config.row_bytes)
+                    : 0;
 }
 
 /* Another hypothesis: what was wrong by the last one says nothing of it. */
@@ -115,5 +148,7 @@ void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns)
         if (lbp_filter_known(&r->filter))
             follow(r, recent_speed(s, i), wall);
     }
+    for (int k = 0; k < STEPPED_KINDS; k++)
+        s->regret_ns[k] += turnover(s, k);
     s->settled_ns = now_ns;
 }

@@ -100,6 +100,11 @@ for row in 8000 400000; do # delays, and moves that cost most of the time
 done
 efficient 'e < 0.25 && u > 0.79' --kind=stepped --steps=3000 --seconds=60 --load=0.5 --period=2 --row=400000 --bandwidth=1e8 \
     --policy=siegell,filter=0,threshold=0,profit=0
+for seed in 1 2 3; do # who followed the load there would end below doing nothing
+    for period in 4 10 20; do
+        efficient 'e > 1.01 * u' --kind=stepped --steps=3000 --seconds=60 --load=0.5 --period=$period --row=400000 --bandwidth=1e8 --seed=$seed
+    done
+done
 efficient 'near(e, u, 0.05)' --kind=doacross --steps=1000 --seconds=60 --load=0.5 --period=10 --policy=static
 for other in "--ranks=1 --load=0.5 --period=1" "--ranks=8 --loaded=0.5 --load=0.5 --period=1" "--speeds=1,0.9 --load=0.5 --period=1" \
     "--load=0.5 --period=60" "--load=trace:$tmp/swings.csv,interval=0.1"; do # not what the model is of
