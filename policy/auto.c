@@ -128,8 +128,8 @@ static int proportional(struct lbp_balance *b, int64_t now_ns, struct lbp_action
     b->planned_ns = now_ns;
     b->planned_known = known(m);
     b->since_moves++;
-    lbp_plan_make(b->view, m->nranks, &m->profit, lbp_auto_published(b) ? NULL : &m->pair_cost,
-                  (double)m->row_bytes, !lbp_auto_published(b), b->share, &b->plan);
+    lbp_plan_make(b->view, m->nranks, &m->profit, &m->pair_cost, (double)m->row_bytes,
+                  !lbp_auto_published(b), b->share, &b->plan);
     gain = b->plan.before_ns > 0 ? 1 - b->plan.after_ns / b->plan.before_ns : 0;
     noise = lbp_auto_published(b) ? 0 : NOISE * worst_error(b);
     d = project(b, gain, noise, now_ns);

@@ -31,7 +31,7 @@ int lbp_model_init(struct lbp_model *m, const struct lbp_balance_config *config,
     }
     lbp_profile_init(&m->profile, config->n);
     lbp_profit_init(&m->profit, m->message_ns, now_ns);
-    lbp_pair_cost_init(&m->pair_cost, m->nranks);
+    lbp_pair_cost_init(&m->pair_cost, config->params.policy == LBP_SIEGELL ? 0 : m->nranks);
     if (config->params.policy == LBP_SIEGELL)
         lbp_profile_even(&m->profile);
     else

@@ -55,7 +55,8 @@ static struct lbp_pair_moves *to_front(struct lbp_pair_rank *r, uint32_t partner
 void lbp_pair_cost_measured(struct lbp_pair_cost *c, uint32_t from, uint32_t to, double bytes,
                             double wall_ns)
 {
-    if (!(wall_ns >= 1) || !(wall_ns <= 1e18) || !(bytes >= 0) || !(bytes <= 1e18))
+    if (c->nranks == 0 || !(wall_ns >= 1) || !(wall_ns <= 1e18) || !(bytes >= 0) ||
+        !(bytes <= 1e18))
         return;
     if (!c->rank)
         c->rank = calloc(c->nranks, sizeof(*c->rank));

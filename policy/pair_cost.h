@@ -28,11 +28,14 @@ struct lbp_pair_rank {
 };
 
 struct lbp_pair_cost {
-    uint32_t nranks;
+    uint32_t nranks;            /* 0: all pairs are alike */
     struct lbp_pair_rank *rank; /* [nranks], owned; NULL until a move was measured */
 };
 
-/* Holds no memory until the first move: at most 164 bytes a rank.  fini may follow at once, and twice. */
+/*
+ * nranks[in]  0: all pairs are alike, whatever is measured
+ * Holds no memory until the first move: at most 164 bytes a rank.  fini may follow at once, and twice.
+ */
 void lbp_pair_cost_init(struct lbp_pair_cost *c, uint32_t nranks);
 void lbp_pair_cost_fini(struct lbp_pair_cost *c);
 

@@ -91,6 +91,11 @@ START_TEST(test_bounds)
     lbp_pair_cost_measured(&c, 0, 1, NAN, 1e6);
     lbp_pair_cost_measured(&c, 0, 1, -1, 1e6);
     ck_assert_ptr_null(c.rank);
+    lbp_pair_cost_init(&c, 0); /* as published: all are alike */
+    teach(&c, 0, 1, 8e6, 3);
+    ck_assert_ptr_null(c.rank);
+    ck_assert_double_eq(factor(0, 1), 1);
+    begin(2);
     teach(&c, 0, 1, 1e17, 3);
     ck_assert_double_eq(factor(0, 1), LBP_PAIR_MOST);
     teach(&c, 0, 1, 1, 3);
