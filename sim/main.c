@@ -108,6 +108,8 @@ static int make_hosts(const struct sim_options *o, struct hosts *ret)
         if (any && (uint64_t)(i + 1) * loaded / o->ranks != (uint64_t)i * loaded / o->ranks)
             load_host(o, ret, &load, &seed, h);
     }
+    if (rc == 0)
+        ret->host[0].link = o->link;
     sim_load_fini(&load);
     return rc;
 }

@@ -23,6 +23,8 @@ const char sim_options_help[] =
     "  --period=60        seconds of a load that is on half of the time; 0: it is always on\n"
     "  --latency=0.0001   seconds of a message, one way\n"
     "  --bandwidth=1e9    bytes a second between two ranks\n"
+    "  --link=1           so many times as long a move takes that goes from or to the first host\n"
+    "                     (doall)\n"
     "  --row=8000         bytes that travel with an iteration\n"
     "  --kind=doall       doall, stepped or doacross\n"
     "  --n=4000           iterations; default 1000 a rank\n"
@@ -45,10 +47,10 @@ const char sim_options_help[] =
     "when one of\n"
     "hosts that are alike has a load that comes and goes, what a model says of it. See lbsim(1).\n";
 
-static const char *const keys[] = {"ranks",     "speeds", "load",    "loaded", "period", "latency",
-                                   "bandwidth", "row",    "kind",    "n",      "steps",  "seconds",
-                                   "grain",     "shape",  "weights", "policy", "seed",   "csv",
-                                   "quota",     "untold", "json",    "replay", "help",   "version"};
+static const char *const keys[] = {
+    "ranks", "speeds", "load",    "loaded", "period", "latency", "bandwidth", "row",  "kind",
+    "n",     "steps",  "seconds", "grain",  "shape",  "weights", "policy",    "seed", "csv",
+    "quota", "untold", "json",    "replay", "help",   "version", "link"};
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))
 
 void sim_options_init(struct sim_options *o)
@@ -59,6 +61,7 @@ void sim_options_init(struct sim_options *o)
                               .load_scale = 1,
                               .latency_ns = 100000,
                               .bytes_per_s = 1e9,
+                              .link = 1,
                               .row_bytes = 8000,
                               .n = -1,
                               .steps = -1,
@@ -174,7 +177,7 @@ static int take_number(struct sim_options *o, const char *key, const char *value
                  {"loaded", 0, 1},         {"period", 0, 1e6},      {"latency", 1e-7, 10},
                  {"bandwidth", 1e3, 1e12}, {"row", 0, 1e9},         {"n", 0, 1e8},
                  {"steps", 1, 1e6},        {"seconds", 0.001, 1e6}, {"quota", 0, 1},
-                 {"seed", 0, 4e9}};
+                 {"link", 1, 1e3},         {"seed", 0, 4e9}};
     double x = 0;
     int ret = -ENOENT;
     size_t i;
@@ -222,6 +225,9 @@ static int take_number(struct sim_options *o, const char *key, const char *value
         break;
     case 11:
         o->quota_ns = (int64_t)(x * 1e9);
+        break;
+    case 12:
+        o->link = x;
         break;
     default:
         o->seed = (unsigned)x;
@@ -311,6 +317,9 @@ int sim_options_parse(struct sim_options *o, int argc, char **argv, struct lbx_e
     }
     if (o->grain > 0 && o->kind != SIM_DOACROSS)
         return lbx_error_set(err, -EINVAL, "--grain: only a loop of --kind=doacross has blocks");
+    if (o->link > 1 && (o->kind != SIM_DOALL || o->replay))
+        return lbx_error_set(err, -EINVAL,
+                             "--link: only moves of a simulated --kind=doall know links");
     if (o->n < 0)
         o->n = 1000 * (int64_t)o->ranks;
     if (o->n > 100000000)

@@ -29,6 +29,7 @@ struct sim_options {
     double loaded;                  /* share of the hosts that carry the load, 0 to 1 */
     int64_t latency_ns;
     double bytes_per_s;
+    double link; /* a move from or to the first host takes so many times as long, >= 1 */
     int64_t row_bytes;
     enum sim_kind kind;
     int64_t n, steps;

@@ -73,6 +73,12 @@ fine=$(drained --grain=25) coarse=$(drained --grain=1000)
 awk -v f="$fine" -v c="$coarse" 'BEGIN { exit !(f > 0 && c > 2 * f) }' || bad "grain, drained: $fine $coarse"
 sim --grain=10 2>/dev/null && bad "a grain for a loop without blocks"
 
+# A slow link costs time, and only moves of simulated free-running loops have one.
+linked() { sim --n=40 --seconds=1 --speeds=1,0.3 --row=4000000 --bandwidth=1e8 --csv --link="$1" | tail -n 1 | cut -d, -f4; }
+fine=$(linked 1) coarse=$(linked 8)
+awk -v f="$fine" -v c="$coarse" 'BEGIN { exit !(f > 0 && c > 1.02 * f) }' || bad "link: $fine $coarse"
+sim --kind=stepped --link=2 2>/dev/null && bad "a link for a stepped loop"
+
 # Efficiency, and the model of figure 31.  value KEY: of the text of the last run.
 value() { tr ' ' '\n' <"$tmp/o" | sed -n "s/^$1=//p"; }
 efficient() { # CONDITION OPTION...: efficiency e, the model's m and u (-1: not said)
