@@ -37,7 +37,7 @@ void lbp_profit_set(struct lbp_profit *p, double ratio, double stable_ns)
 
 void lbp_profit_moved(struct lbp_profit *p, int64_t bytes, int64_t wall_ns, int64_t cpu_ns)
 {
-    double learn = p->moves < 3 ? 0.5 : LEARN;
+    double learn = fmax(LEARN, 1 / (double)(p->moves + 1)); /* what was guessed weighs nothing */
 
     if (bytes <= SMALL)
         p->fixed_ns += learn * ((double)wall_ns - p->fixed_ns);

@@ -56,17 +56,15 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
     s->prev = calloc(nbounds, sizeof(*s->prev));
     s->first = calloc(nbounds, sizeof(*s->first));
     s->next = calloc(nbounds, sizeof(*s->next));
-    s->shadow = calloc(nbounds, sizeof(*s->shadow));
     s->whole = calloc(nbounds, sizeof(*s->whole));
     s->speed = calloc(c->nranks, sizeof(*s->speed));
     s->stage = calloc(c->nranks, sizeof(*s->stage));
-    if (!s->rank || !s->bound || !s->prev || !s->first || !s->next || !s->whole || !s->shadow ||
-        !s->speed || !s->stage || lbp_caps_init(&s->caps, c->nranks) < 0)
+    if (!s->rank || !s->bound || !s->prev || !s->first || !s->next || !s->whole || !s->speed ||
+        !s->stage || lbp_caps_init(&s->caps, c->nranks) < 0)
         return -ENOMEM;
     memcpy(s->bound, bound, nbounds * sizeof(*bound));
     memcpy(s->prev, bound, nbounds * sizeof(*bound));
     memcpy(s->first, bound, nbounds * sizeof(*bound));
-    memcpy(s->shadow, bound, nbounds * sizeof(*bound));
     for (uint32_t i = 0; i < c->nranks; i++) {
         lbp_filter_init(&s->rank[i].filter, c->params.filter);
         s->rank[i].weight = c->weight ? c->weight[i] : 0;
@@ -138,7 +136,6 @@ void lbp_stepped_destroy(struct lbp_stepped *s)
     free(s->prev);
     free(s->first);
     free(s->next);
-    free(s->shadow);
     free(s->whole);
     free(s->speed);
     free(s->stage);

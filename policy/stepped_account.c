@@ -148,7 +148,6 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
         without = fmax(without, elsewhere(r, r->first_work, r->first_wall, limit));
     }
     lbp_stepped_compare(s, steps, now_ns);
-    lbp_stepped_shadow_settle(s, steps);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         struct stepped_rank *r = &s->rank[i];
 

@@ -156,7 +156,7 @@ static bool comes_too_late(const struct lbp_stepped *s, double gain, double last
 static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns)
 {
     struct lbp_stepped_decision *d = &s->last;
-    double gain, lasts, whole;
+    double gain, lasts, whole_ns;
 
     d->before_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->bound);
     d->after_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
@@ -170,11 +170,11 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     d->least = fmax(d->threshold, noise);
     d->cost_ns = lbp_stepped_move_cost(s);
     lasts = lbp_stepped_horizon(s, d->before_ns, now_ns);
-    d->benefit_ns = lbp_stepped_benefit_ns(s, gain, gain, lasts, now_ns);
-    if (!published(s))
-        lbp_stepped_shadow_plan(s, d->least);
+    d->benefit_ns = lbp_stepped_benefit_ns(s, gain, lasts, now_ns);
+    s->refused = s->refused || gain >= d->least;
     if ((double)now_ns < s->wait_until_ns && !published(s) && gain < OTHER_GAIN * s->undone_gain &&
-        s->ahead_ns * exp2(-s->undone) < 2 * d->cost_ns) { /* else waiting has lost as much */
+        s->ahead_ns[s->kind] * exp2(-s->undone) <
+            2 * d->cost_ns) { /* else waiting has lost as much */
         d->detail = LBP_DETAIL_UNDONE;
         return LBP_REASON_UNSTABLE;
     }
@@ -186,14 +186,14 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
         d->detail = LBP_DETAIL_STAKE;
         return LBP_REASON_UNPROFITABLE;
     }
-    whole = d->after_ns;
+    whole_ns = d->after_ns;
     d->after_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
     d->cost_ns = lbp_stepped_move_cost(s);
-    d->benefit_ns = lbp_stepped_benefit_ns(s, ratio_gain(d), gain, lasts, now_ns);
+    d->benefit_ns = lbp_stepped_benefit_ns(s, ratio_gain(d), lasts, now_ns);
     d->least = fmin(d->least, ratio_gain(d)); /* a part of the way brings a part */
-    d->detail = d->after_ns > whole ? LBP_DETAIL_PART : LBP_DETAIL_NONE;
+    d->detail = d->after_ns > whole_ns ? LBP_DETAIL_PART : LBP_DETAIL_NONE;
     if (d->detail == LBP_DETAIL_PART && s->profit.moves == 0) /* and tells what moves cost */
-        d->benefit_ns = fmax(d->benefit_ns, s->ahead_ns);
+        d->benefit_ns = fmax(d->benefit_ns, s->ahead_ns[s->kind]);
     if (comes_too_late(s, ratio_gain(d), lasts))
         return LBP_REASON_UNPROFITABLE;
     if (!lbp_profit_worth(&s->profit, d->benefit_ns, d->cost_ns))
@@ -233,6 +233,7 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     s->held_ns = s->held_steps = s->won_ns = s->first_won_ns = 0;
     s->judged = false;
     s->cost_ns = s->charged_ns = s->promised_ns = s->brought_ns = 0;
+    s->moved_account_ns = s->account_ns;
     s->last_before_ns = s->last.before_ns;
     s->last_after_ns = s->last.after_ns;
     s->last_moved = 0;
@@ -242,10 +243,7 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     s->moved_iterations = lbp_plus(s->moved_iterations, s->last_moved);
     memcpy(s->prev, s->bound, size);
     memcpy(s->bound, s->next, size);
-    if (s->last.detail == LBP_DETAIL_PART)
-        s->ahead_ns = fmax(0, s->ahead_ns - 2 * s->last.cost_ns);
-    else
-        lbp_stepped_shadow_reset(s);
+    lbp_stepped_catch_up(s, s->last.detail == LBP_DETAIL_PART ? 2 * s->last.cost_ns : INFINITY);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         bool holds = s->bound[i + 1] > s->bound[i], held = s->prev[i + 1] > s->prev[i];
         struct stepped_rank *r = &s->rank[i];

@@ -44,9 +44,6 @@ struct lbp_stepped {
     int64_t *bound, *prev, *first; /* [nranks + 1] as last planned; before that; the very first */
     int64_t *next;                 /* [nranks + 1] scratch */
     int64_t *whole;                /* [nranks + 1] scratch */
-    int64_t *shadow;               /* [nranks + 1] of who follows each plan at once, and */
-    double
-        ahead_ns; /* so much sooner than we would he be where we are, but for his first move; >= 0 */
     double *speed;                 /* [nranks] scratch */
     struct lbp_grain_stage *stage; /* [nranks] scratch */
     struct lbp_caps caps;
@@ -68,6 +65,7 @@ struct lbp_stepped {
     double cost_ns; /* of applying the last plan, the longest rank's */
     int64_t cost_bytes, cost_cpu_ns;
     double account_ns;              /* brought less cost, against the first bounds */
+    double moved_account_ns;        /* the same, when the bounds of now were adopted */
     double promised_ns, brought_ns; /* by the last plan, against the bounds before */
     double charged_ns;              /* of cost_ns, in the account already */
     double without_ns;              /* a step with the first bounds, at the present speeds */
@@ -95,8 +93,14 @@ struct lbp_stepped {
     double doubt; /* >= 1: so many times the gain is asked for; plans broke their word */
     double last_before_ns, last_after_ns; /* step times that it was adopted for */
     double regret_ns[STEPPED_KINDS];      /* lost by shares of each kind of speed, faded */
-    int kind;                             /* that plans are by */
-    int64_t settled_ns;                   /* when the account was made up last */
+    /*
+     * So much sooner than we would he be where we are who plans by that kind alone, but for his first move; elapsed since he
+     * may be, which is since a plan was not followed, or he was last behind; >= 0.
+     */
+    double ahead_ns[STEPPED_KINDS], away_ns[STEPPED_KINDS];
+    bool refused;       /* a plan was not followed since the bounds are in force */
+    int kind;           /* that plans are by */
+    int64_t settled_ns; /* when the account was made up last */
     struct lbp_stepped_decision last;
     int quiet;              /* decisions one after another that found too small a gain */
     int64_t told_decisions; /* by lbp_stepped_decided */
@@ -123,13 +127,10 @@ void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns);
 double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns);
 
 /*
- * stepped_shadow.c: who follows each plan at once, and pays for his moves but for the first, which takes him away from our bounds;
- * ahead_ns is how far he has come ahead of us.  settle: the steps since the last decision are over, before their sums are
- * cleared.  plan: next is what he is told, speeds are those to plan by; he follows for a gain of `least`.  reset: he is where we are.
+ * Who plans by a kind of speed alone is not ahead of us any more: after a move of ours, by so much that the rest is less than it
+ * cost, ns; INFINITY: at all.
  */
-void lbp_stepped_shadow_settle(struct lbp_stepped *s, int64_t steps);
-void lbp_stepped_shadow_plan(struct lbp_stepped *s, double least);
-void lbp_stepped_shadow_reset(struct lbp_stepped *s);
+void lbp_stepped_catch_up(struct lbp_stepped *s, double ns);
 
 /* stepped_stake.c: so much may be put at stake for a gain at any time, ns: a small part of all time, and what plans have won. */
 double lbp_stepped_allowance(const struct lbp_stepped *s, double gain, int64_t now_ns);
@@ -139,17 +140,17 @@ double lbp_stepped_move_cost(const struct lbp_stepped *s);
 
 /*
  * What is put at stake is the way there and back.  When that is more than may be lost, next is made to go as far as may be: what
- * it brings is allowed for more.  What waiting has lost (ahead_ns) may be lost too, when it is known what moves cost.
+ * it brings is allowed for more.  When it is known what moves cost, the way there may also cost what it is expected to bring by
+ * what waiting has lost, less what plans have lost.
  * Returns false when nothing is left; next is as it was then.
  */
 bool lbp_stepped_within_means(struct lbp_stepped *s, double gain, int64_t now_ns);
 
 /*
- * What a gain is expected to bring: by how long speeds have stayed; or as much as it would have brought already, but for what
- * is left of the loop.  gain: of this plan; whole: of one that goes all the way; lasts: ns that the loop goes on.
+ * What the plan of `last` is expected to bring: by how long speeds have stayed; or by what following has won, and for how long.
+ * gain: of this plan, ratio; lasts: ns that the loop goes on.
  */
-double lbp_stepped_benefit_ns(const struct lbp_stepped *s, double gain, double whole, double lasts,
-                              int64_t now_ns);
+double lbp_stepped_benefit_ns(struct lbp_stepped *s, double gain, double lasts, int64_t now_ns);
 
 /* Work per elapsed time that the rank can go on doing, as its quota allows; INFINITY: no limit. */
 double lbp_stepped_limit(struct lbp_stepped *s, uint32_t rank);

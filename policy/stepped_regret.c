@@ -92,6 +92,16 @@ static double turnover(struct lbp_stepped *s, int kind)
                     : 0;
 }
 
+void lbp_stepped_catch_up(struct lbp_stepped *s, double ns)
+{
+    for (int k = 0; k < STEPPED_KINDS; k++) {
+        s->ahead_ns[k] = fmax(0, s->ahead_ns[k] - ns);
+        if (!isfinite(ns))
+            s->away_ns[k] = 0;
+    }
+    s->refused = s->refused && isfinite(ns);
+}
+
 /* Another hypothesis: what was wrong by the last one says nothing of it. */
 static void choose(struct lbp_stepped *s)
 {
@@ -135,12 +145,18 @@ void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns)
     double wall = (double)(now_ns - s->settled_ns), fade = exp(-wall / FADE_NS);
     /* a plan of the last decision came into force with one step's delay */
     double late = steps > 0 ? 1 / (double)steps : 0;
+    double ours = stretch(s, in_force, 0);
     /* these steps with the right shares: a bad moment is not the worse for any kind because we met it with bad shares */
-    double right = wall / (1 + stretch(s, in_force, 0));
+    double right = wall / (1 + ours);
 
-    for (int k = 0; k < STEPPED_KINDS; k++)
-        s->regret_ns[k] = s->regret_ns[k] * fade + right * (late * stretch(s, by_speed_before, k) +
-                                                            (1 - late) * stretch(s, by_speed, k));
+    for (int k = 0; k < STEPPED_KINDS; k++) {
+        double theirs =
+            late * stretch(s, by_speed_before, k) + (1 - late) * stretch(s, by_speed, k);
+
+        s->regret_ns[k] = s->regret_ns[k] * fade + right * theirs;
+        s->ahead_ns[k] += s->refused ? right * (ours - theirs) : 0;
+        s->away_ns[k] += s->refused ? wall : 0;
+    }
     choose(s);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         struct stepped_rank *r = &s->rank[i];
@@ -148,7 +164,13 @@ void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns)
         if (lbp_filter_known(&r->filter))
             follow(r, recent_speed(s, i), wall);
     }
-    for (int k = 0; k < STEPPED_KINDS; k++)
-        s->regret_ns[k] += turnover(s, k);
+    for (int k = 0; k < STEPPED_KINDS; k++) {
+        double cost = turnover(s, k);
+
+        s->regret_ns[k] += cost;
+        s->ahead_ns[k] -= s->away_ns[k] > 0 ? cost : 0;
+        if (s->ahead_ns[k] < 0)
+            s->ahead_ns[k] = s->away_ns[k] = 0;
+    }
     s->settled_ns = now_ns;
 }

@@ -10,12 +10,37 @@
 #define ALLOW 0.006     /* of the time that may be lost on plans, on the whole */
 #define UNSURE 1.25     /* times its guessed cost a move may cost, as long as none was measured */
 #define AT_ONCE 0.25    /* of what a single step gains may be put at stake in any case */
-#define FOLLOW 1.0      /* of what waiting has lost; half as much after each plan that was undone */
+#define RATE 0.4        /* won by following, ratio: who wins less is believed less */
 #define PROBE 0.01      /* of a plan goes the first, which tells what moves cost, */
 #define PROBE_AFTER 0.1 /* when waiting has lost so much of what all of it is thought to cost */
 #define PART_MIN 0.05   /* less of a plan is not worth a move; */
 #define PART_BRINGS \
     0.25 /* nor is one that brings less than so much of what it should, by its length */
+
+/*
+ * What following the last plan is expected to win from now on, by what plans of its kind of speed would have won already.  That has
+ * gone on for some time T, and is taken to go on for u more with the probability T / (T + u): within x that are left for
+ * T log(1 + x / T) on the average; no more than T are counted.  And no more than the plan attains of what shares could bring that
+ * need not be whole iterations.
+ */
+static double follow_ns(struct lbp_stepped *s, double lasts)
+{
+    double ahead = s->ahead_ns[s->kind], away = s->away_ns[s->kind], work = 0, speed = 0, ideal,
+           attained;
+
+    if (!(ahead > 0 && away > 0))
+        return 0;
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        work += lbp_profile_work(&s->profile, s->bound[i], s->bound[i + 1]);
+        speed += s->speed[i];
+    }
+    ideal = work / speed;
+    if (!(s->last.before_ns > ideal))
+        return 0;
+    attained =
+        fmax(0, fmin(1, (s->last.before_ns - s->last.after_ns) / (s->last.before_ns - ideal)));
+    return ahead * attained * fmin(1, log1p(lasts / away)) * fmin(1, sqrt(ahead / away / RATE));
+}
 
 double lbp_stepped_allowance(const struct lbp_stepped *s, double gain, int64_t now_ns)
 {
@@ -81,10 +106,12 @@ bool lbp_stepped_within_means(struct lbp_stepped *s, double gain, int64_t now_ns
     double may = fmax(lbp_stepped_allowance(s, gain, now_ns), AT_ONCE * gain * s->real_ns),
            fixed = 2 * lbp_profit_transfer_ns(&s->profit, 0),
            all = 2 * lbp_stepped_move_cost(s) - fixed,
-           lost = FOLLOW * s->ahead_ns * exp2(-s->undone), least = PART_MIN, part;
+           lasts = lbp_stepped_horizon(s, s->real_ns, now_ns),
+           lost = 2 * (follow_ns(s, lasts) * exp2(-s->undone)),
+           proven = lost + 2 * fmin(0, s->moved_account_ns), least = PART_MIN, part;
 
     if (s->profit.moves > 0)
-        may = fmax(may, lost);
+        may = fmax(may, proven);
     else
         all *= UNSURE;
     if (all + fixed <= may)
@@ -98,15 +125,11 @@ bool lbp_stepped_within_means(struct lbp_stepped *s, double gain, int64_t now_ns
     if (part >= least && shorten(s, part) && brings(s, gain, part))
         return true;
     memcpy(s->next, s->whole, ((size_t)s->config.nranks + 1) * sizeof(*s->whole));
-    return all + fixed <= lost;
+    return all + fixed <= proven;
 }
 
-double lbp_stepped_benefit_ns(const struct lbp_stepped *s, double gain, double whole, double lasts,
-                              int64_t now_ns)
+double lbp_stepped_benefit_ns(struct lbp_stepped *s, double gain, double lasts, int64_t now_ns)
 {
-    double expected = lbp_profit_benefit_ns(&s->profit, gain, lasts, now_ns), again = 0;
-
-    if (whole > 0 && gain > 0)
-        again = fmin(s->ahead_ns * gain / whole, gain * lasts);
-    return fmax(expected, again);
+    return fmax(lbp_profit_benefit_ns(&s->profit, gain, lasts, now_ns),
+                fmin(follow_ns(s, lasts), gain * lasts));
 }

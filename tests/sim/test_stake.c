@@ -13,6 +13,7 @@
 #include "tests/unit/suite.h"
 
 #define ROUNDS 1500
+#define MOVING 400 /* loops whose loads come and go */
 
 /* All rows to one rank take 1 % to 3 times the loop's time. */
 static void draw_dear(struct step_case *c, unsigned seed)
@@ -98,6 +99,72 @@ START_TEST(test_dear)
 }
 END_TEST
 
+/* Rows of 50 kB to 3 MB at 100 MB/s, hosts that are alike or not, and loads on some of them for half of each 1 to 60 s. */
+static void draw_moving(struct step_case *c, unsigned seed)
+{
+    uint32_t nranks = 2 + (uint32_t)step_case_uniform(&seed, 0, 11);
+    double first = step_case_uniform(&seed, 0, 2), left = step_case_uniform(&seed, 0.2, 0.8),
+           loaded = step_case_uniform(&seed, 0.2, 0.8),
+           seconds = pow(10, step_case_uniform(&seed, 1, 2)),
+           flip_ns = 1e9 * pow(10, step_case_uniform(&seed, -0.3, 1.5));
+    uint32_t nloaded = 0;
+
+    step_case_defaults(c, LBP_STEPPED, nranks, seed);
+    c->config.steps = (int64_t)pow(10, step_case_uniform(&seed, 2.3, 3.6));
+    c->config.row_ns = (int64_t)pow(10, step_case_uniform(&seed, 5.7, 7.5));
+    c->config.row_bytes = c->config.row_ns / 10;
+    for (uint32_t i = 0; i < nranks; i++) {
+        struct sim_host *h = &c->host[i];
+
+        if (first < 1) /* from the least speed up to a whole core */
+            h->cores = first * 0.8 + 0.2 + (0.8 - first * 0.8) * i / (nranks - 1);
+        nloaded += (uint32_t)((i + 1) * loaded) > (uint32_t)(i * loaded) || i + 1 == nranks;
+        if ((uint32_t)((i + 1) * loaded) == (uint32_t)(i * loaded) &&
+            (i + 1 < nranks || nloaded > 1))
+            continue;
+        h->other_cores = h->cores * left;
+        h->flip_ns = (int64_t)flip_ns;
+        h->flip_phase_ns = (int64_t)step_case_uniform(&seed, 0, flip_ns);
+    }
+    step_case_costs(c, 1000 * (int64_t)nranks, seconds * 1e9 * nranks / (double)c->config.steps, 0,
+                    seed);
+}
+
+/* How much may be lost where moves are dear, and loads come and go in a time in which they could pay, or not. */
+START_TEST(test_moving)
+{
+    unsigned rounds =
+        getenv("SIM_ROUNDS") ? (unsigned)atoi(getenv("SIM_ROUNDS")) : brief_rounds(MOVING);
+    unsigned begin = getenv("SIM_FIRST") ? (unsigned)atoi(getenv("SIM_FIRST")) : 1;
+    bool planted = getenv("SIM_PLANTED") != NULL;
+    unsigned over1 = 0, over5 = 0;
+    double sum = 0, lost = 0, worst = 0;
+
+    for (unsigned seed = begin; seed < begin + rounds; seed++) {
+        struct step_case c;
+        double fixed, over;
+
+        draw_moving(&c, seed);
+        over = time_of(&c, planted ? "auto,profit=0" : "auto", &fixed) / fixed;
+        sum += over;
+        over1 += over > 1.01;
+        over5 += over > 1.05;
+        lost += fmax(0, over - 1);
+        worst = fmax(worst, over);
+        free(c.cost_ns);
+    }
+    printf("stake moving rounds=%u auto_to_static=%.4f worst=%.3f over_1.01=%u over_1.05=%u "
+           "lost=%.4f\n",
+           rounds, sum / rounds, worst, over1, over5, lost / rounds);
+    if (rounds < MOVING) /* too few for what is true of most */
+        return;
+    ck_assert_double_le(sum / rounds, 0.92);
+    ck_assert_uint_le(over1, rounds * 21 / 100);
+    ck_assert_uint_le(over5, rounds * 8 / 100);
+    ck_assert_double_le(worst, 1.3);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
     TCase *t = suite_case("stake");
@@ -115,5 +182,6 @@ int main(int argc, char **argv)
     }
     tcase_set_timeout(t, 600);
     tcase_add_test(t, test_dear);
+    tcase_add_test(t, test_moving);
     return suite_run("stake", t);
 }
