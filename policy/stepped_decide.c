@@ -129,7 +129,7 @@ static double ratio_gain(const struct lbp_stepped_decision *d)
     return d->before_ns > 0 ? isinf(d->before_ns) ? 1 : 1 - d->after_ns / d->before_ns : 0;
 }
 
-/* Bounds of before are known by what they did, and nothing is expected to change that. */
+/* Bounds of before are known by what they did: they are better for as long as speeds stay as they are. */
 static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t now_ns)
 {
     struct lbp_stepped_decision *d = &s->last;
@@ -139,7 +139,8 @@ static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t
     d->least = d->threshold = BACK_GAIN;
     d->noise = 0;
     d->cost_ns = lbp_stepped_move_cost(s);
-    d->benefit_ns = ratio_gain(d) * lbp_stepped_horizon(s, d->before_ns, now_ns);
+    d->benefit_ns = ratio_gain(d) * fmin(lbp_stepped_horizon(s, d->before_ns, now_ns),
+                                         lbp_horizon_ns(&s->profit.horizon, now_ns));
     if (ratio_gain(d) < BACK_GAIN)
         return LBP_REASON_BELOW_THRESHOLD;
     return lbp_profit_worth(&s->profit, d->benefit_ns, d->cost_ns) ? LBP_REASON_PROPORTIONAL
