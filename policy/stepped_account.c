@@ -126,7 +126,8 @@ static double step_won_ns(const struct lbp_stepped *s, double other, int64_t now
 void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
 {
     bool first = s->prev_expected_ns < 0; /* the first bounds are still in force */
-    double measured = 0, before = 0, without = 0, real = 0, most = 0, over = 0;
+    double measured = 0, before = 0, without = 0, real = 0, most = 0, over = 0, elapsed = 0;
+    int64_t elapsed_steps = 0;
     uint32_t slowest = 0;
     int64_t steps = 0;
 
@@ -138,6 +139,8 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
         steps = r->steps > steps ? r->steps : steps;
         if (r->steps > 0)
             real = fmax(real, (r->wall + r->wait) / (double)r->steps);
+        elapsed += r->wall + r->wait;
+        elapsed_steps += r->steps;
         measure(r, first);
         most = fmax(most, r->now_work);
         if (r->now_wall > measured) {
@@ -163,7 +166,9 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
         s->stretch = fmin(s->stretch, real / measured);
     if (s->config.kind != LBP_DOACROSS) {
         s->stretch = 1;
-        over = s->config.params.policy == LBP_SIEGELL ? 0 : real - measured;
+        /* the mean of all: ranks report at different steps, and a slow one is in some of the sums now, in others the next time */
+        if (elapsed_steps > 0 && s->config.params.policy != LBP_SIEGELL)
+            over = elapsed / (double)elapsed_steps - measured;
         s->over_ns += over * (double)steps;
         s->over_steps += (double)steps;
     }
@@ -192,7 +197,7 @@ void lbp_stepped_keep_over(struct lbp_stepped *s)
 
     if (first) /* of few steps it says little, and all others are compared with it */
         s->over_sure = s->over_steps / (s->over_steps + SURE_STEPS);
-    s->prev_over_ns = s->over_steps > 0 ? s->over_sure * s->over_ns / s->over_steps : 0;
+    s->prev_over_ns = s->over_steps > 0 ? s->over_sure * fmax(0, s->over_ns) / s->over_steps : 0;
     if (first)
         s->first_over_ns = s->prev_over_ns;
     s->over_ns = s->over_steps = 0;

@@ -159,9 +159,44 @@ START_TEST(test_moving)
     if (rounds < MOVING) /* too few for what is true of most */
         return;
     ck_assert_double_le(sum / rounds, 0.92);
-    ck_assert_uint_le(over1, rounds * 21 / 100);
+    ck_assert_uint_le(over1, rounds * 19 / 100);
     ck_assert_uint_le(over5, rounds * 8 / 100);
     ck_assert_double_le(worst, 1.3);
+}
+END_TEST
+
+/*
+ * A load is on one of four hosts for half of each second, and a move of 16 ms a row was made that hardly changes what steps take:
+ * the account must not say more than was won.  Ranks report at different steps; taking the longest of their steps in each
+ * period for what steps took, it praised itself for 8 % of the time that were never won, and staked them.
+ */
+START_TEST(test_account)
+{
+    double most = 0;
+    int moved = 0;
+
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        struct step_case c;
+        struct sim_step_result r;
+
+        step_case_defaults(&c, LBP_STEPPED, 4, seed);
+        c.config.steps = 600;
+        c.config.row_bytes = 1600000;
+        c.config.row_ns = 16000000;
+        c.config.parts = 4;
+        c.host[3].other_cores = 0.5;
+        c.host[3].flip_ns = 500000000;
+        c.host[3].flip_phase_ns = seed * 25000000;
+        step_case_costs(&c, 4000, 80e6, 0, seed);
+        ck_assert_int_eq(sim_step_run(&c.config, &r), 0);
+        ck_assert(r.ended);
+        most = fmax(most, (r.account_ns - (double)(r.static_ns - r.end_ns)) / (double)r.static_ns);
+        moved += r.moved_iterations > 0;
+        free(c.cost_ns);
+    }
+    printf("stake account_over_truth=%.4f moved=%d\n", most, moved);
+    ck_assert_int_ge(moved, 10); /* else nothing is shown */
+    ck_assert_double_le(most, 0.03);
 }
 END_TEST
 
@@ -183,5 +218,6 @@ int main(int argc, char **argv)
     tcase_set_timeout(t, 600);
     tcase_add_test(t, test_dear);
     tcase_add_test(t, test_moving);
+    tcase_add_test(t, test_account);
     return suite_run("stake", t);
 }
