@@ -34,11 +34,16 @@ static void fail_in(struct lb_loop *l)
     l->ctx->failed = true;
 }
 
-/* This rank has closed what others go on with. */
+/* This rank has closed what others go on with, or is the one that was told so by another. */
 static void fail_ahead(struct lb_ctx *ctx)
 {
     if (ctx->failed)
         return;
+    for (struct lb_loop *l = ctx->loop; l; l = l->next)
+        if (l->told_gone && l->pass >= l->gone_passes) {
+            fail_in(l);
+            return;
+        }
     fprintf(stderr,
             "lb: rank %d has closed a loop that others go on with: iterations may be missing, and "
             "no rows are brought "
@@ -119,6 +124,20 @@ static void ask(struct lb_loop *l, enum ask what, uint32_t which, int first, int
         lbc_ctx_fail(ctx);
 }
 
+int lbc_apart_close(struct lb_loop *l)
+{
+    struct lb_ctx *ctx = l->ctx;
+    struct lbc_transport *t = ctx->transport;
+    int before = (ctx->rank + ctx->size - 1) % ctx->size;
+    struct lbc_header h = {
+        .kind = LBC_TRANSFER_CLOSED, .loop = l->number, .closed_passes = l->total.passes};
+
+    if (l->step || !ctx->balanced || ctx->size == 1 || !t || ctx->failed || !t->ops->usable(t) ||
+        lbc_link_is_open(&ctx->link))
+        return -1;
+    return lbc_outgoing_tell(ctx, before, &h) == 0 ? before : -1;
+}
+
 /* The reduction that the end of the present pass is, or will be. */
 static uint32_t vote_of(const struct lb_loop *l)
 {
@@ -132,8 +151,10 @@ void lbc_apart_wait_pass(struct lb_loop *l, int64_t waited_ns)
 
     if (ctx->failed)
         return;
-    if (l->pass >= l->gone_passes || which > ctx->gone_votes) {
+    if (which > ctx->gone_votes || (l->pass >= l->gone_passes && !l->told_gone)) {
         fail_in(l);
+    } else if (l->pass >= l->gone_passes) {
+        ctx->apart = true; /* nobody else knows: lbc_apart_settle tells all */
     } else if (waited_ns > ctx->patience_ns / ASK_PART && ctx->asked_vote != which) {
         ctx->asked_vote = which;
         ask(l, ASK_VOTE, which, ctx->rank + 1, 1);

@@ -7,6 +7,8 @@
  *   - The end of a free-running pass is a reduction over all ranks, as the votes of stepped loops and of the end of a context
  *     are, and all of them carry the loop: ranks that are in different ones see it at once.
  *   - The balancer hears how many passes a rank has closed a loop after, and of those that go on with it: it tells all.
+ *   - Where the balancer is lost, who closes a free-running loop between two passes tells the rank before it.  When that one goes on,
+ *     and waits in a pass's end, it tells all that it gives up.  So a loop's end costs each rank one message, not one to all.
  *   - Who waits for long asks the others, by a transfer without rows, in a pass's end the next rank alone; one that has closed
  *     the loop before it took part in what is asked about tells all that it gives up.  What that is the ranks say by the
  *     number of reductions, or of collections, since the context was made, which is the same on all of them.
@@ -41,6 +43,12 @@ int lbc_apart_voted(struct lb_ctx *ctx);
  * failed. */
 void lbc_apart_enter(struct lb_loop *l);
 int lbc_apart_test(struct lb_loop *l);
+
+/*
+ * This rank closes a free-running loop.  The rank before it hears of it where no balancer does.  Returns that rank, or -1: nobody is
+ * told, as there is a balancer, nobody to be told, or no memory for it.
+ */
+int lbc_apart_close(struct lb_loop *l);
 
 /* While a rank waits in a pass's end, in lb_loop_collect: when others will never come the context fails. */
 void lbc_apart_wait_pass(struct lb_loop *l, int64_t waited_ns);

@@ -2,12 +2,32 @@
 /* Loops: closing. */
 #include <stdlib.h>
 
+#include "common/clock.h"
+#include "libclient/apart.h"
 #include "libclient/exchange.h"
 #include "libclient/leave.h"
 #include "libclient/loop.h"
 #include "libclient/pass.h"
 #include "libclient/report.h"
 #include "libclient/step.h"
+
+#define PROOF_PART 30 /* of a context's patience, for who is told */
+
+/* Where there is no balancer: the first time this rank may have to prove itself to the other, which does so when it comes by. */
+static void tell_closed(struct lb_loop *l)
+{
+    struct lb_ctx *ctx = l->ctx;
+    int64_t since_ns = lbx_clock_mono_ns(), waited_ns = 0;
+    int told = lbc_apart_close(l);
+    struct lbc_transport *t = ctx->transport;
+
+    while (told >= 0 && !ctx->failed && t->ops->is_under_way && !t->ops->is_under_way(t, told) &&
+           waited_ns < ctx->patience_ns / PROOF_PART) {
+        lbc_ctx_pause(ctx, waited_ns);
+        waited_ns = lbx_clock_mono_ns() - since_ns;
+        lbc_exchange_poll(ctx, since_ns + waited_ns);
+    }
+}
 
 static void leave_ctx(struct lb_loop *l)
 {
@@ -19,6 +39,7 @@ static void leave_ctx(struct lb_loop *l)
     if (l->started || (!l->step && ctx->balanced))
         lbc_report_close(l);
     lbc_ctx_check_link(ctx);
+    tell_closed(l);
     for (struct lb_loop **p = &ctx->loop; *p; p = &(*p)->next) {
         if (*p == l) {
             *p = l->next;

@@ -166,6 +166,7 @@ static int add(struct lbc_in *in, struct lb_loop *l, int64_t now_ns)
         if (h->closed_passes < l->gone_passes)
             l->gone_passes = h->closed_passes;
         l->given_up |= h->last > 0;
+        l->told_gone = true;
         return 0;
     }
     if (lbc_loop_reserve(l, h->nspans) < 0)

@@ -63,8 +63,9 @@ struct lb_loop {
     bool (*vain)(struct lb_loop *l, bool votes); /* lbc_leave_is_vain; NULL: is not asked */
     /* The fewest after which another rank has closed it; of any loop. */
     int64_t gone_exchanges, gone_passes;
-    bool leaving;  /* this rank is in lb_loop_close */
-    bool given_up; /* by another rank, which waited for one that has closed it */
+    bool told_gone; /* by that rank itself, not by the balancer */
+    bool leaving;   /* this rank is in lb_loop_close */
+    bool given_up;  /* by another rank, which waited for one that has closed it */
 
     enum lbc_state state;
     bool started; /* lb_loop_next was called */

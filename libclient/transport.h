@@ -56,6 +56,9 @@ struct lbc_transport_ops {
      * below failed (freed). */
     int (*send_test)(struct lbc_transport *t, struct lbc_send *send);
 
+    /* Will the headers sent to dest so far come there without any further call of this rank?  NULL: always. */
+    bool (*is_under_way)(struct lbc_transport *t, int dest);
+
     /*
      * Take a header that has arrived, from any rank.
      * header[out]  [LBC_HEADER_MAX]

@@ -184,6 +184,11 @@ static int tcp_send_test(struct lbc_transport *base, struct lbc_send *s)
     return rc < 0 ? rc : 1;
 }
 
+static bool tcp_is_under_way(struct lbc_transport *base, int dest)
+{
+    return lbc_mesh_is_flushed(tcp_of(base)->mesh, dest);
+}
+
 static int tcp_probe(struct lbc_transport *base, void *header, size_t *ret_header_bytes,
                      int *ret_source, struct lbc_recv **ret_recv)
 {
@@ -293,6 +298,7 @@ static const struct lbc_transport_ops tcp_ops = {
     .usable = tcp_usable,
     .send = tcp_send,
     .send_test = tcp_send_test,
+    .is_under_way = tcp_is_under_way,
     .probe = tcp_probe,
     .recv = tcp_recv,
     .recv_test = tcp_recv_test,

@@ -276,6 +276,81 @@ START_TEST(test_free)
 }
 END_TEST
 
+/* Between two passes, with the balancer lost, and then waits for the others where no code of the library runs. */
+struct elsewhere {
+    int size, leaver;
+    int told;               /* of the others, that have heard of it; by atomic additions */
+    struct free_run passes; /* of it only runs */
+};
+
+static void run_elsewhere(lb_ctx *ctx, int rank, void *data)
+{
+    struct elsewhere *s = data;
+    uint64_t row[ROWS] = {0};
+    lb_loop *l = lb_loop_open(ctx, "free", ROWS);
+
+    ctx->patience_ns = 30 * TELL_NS;
+    if (lb_loop_array(l, row, sizeof(row[0])))
+        abort();
+    for (int pass = 0; pass < 2; pass++)
+        run_pass(&s->passes, l, pass);
+    if (rank != s->leaver)
+        run_pass(&s->passes, l, 2);
+    if (rank != s->leaver && lb_error(ctx) == -EIO)
+        __atomic_fetch_add(&s->told, 1, __ATOMIC_RELAXED);
+    lb_loop_close(l);
+    while (rank == s->leaver && __atomic_load_n(&s->told, __ATOMIC_RELAXED) < s->size - 1)
+        lbx_clock_sleep_ns(TELL_NS / 10);
+}
+
+START_TEST(test_elsewhere)
+{
+    for (int size = 2; size <= 6; size++)
+        for (int leaver = 0; leaver < size; leaver++) {
+            struct elsewhere s = {.size = size, .leaver = leaver};
+            struct crew_config crew = {
+                .size = size,
+                .seed = (uint64_t)(size * 100 + leaver),
+                .balanced = true,
+                .apart = true,
+                .mind = {.loops_max = 1, .n = ROWS, .end = MIND_CLOSES, .after = size},
+                .run = run_elsewhere,
+                .data = &s};
+
+            (void)crew_run(&crew);
+            ck_assert_int_eq(s.told, size - 1);
+            for (int pass = 0; pass < 2; pass++)
+                for (int i = 0; i < ROWS; i++)
+                    ck_assert_int_eq(s.passes.runs[pass][i], 1);
+            for (int i = 0; i < ROWS; i++)
+                ck_assert_int_le(s.passes.runs[2][i], 1);
+        }
+}
+END_TEST
+
+/* The others close it with that rank: nobody hears anything, and another loop is whole. */
+START_TEST(test_lost_is_not_early)
+{
+    for (int size = 2; size <= 6; size++) {
+        struct free_run f = {.size = size, .leaver = -1, .sequel = SEQUEL_FREE};
+        struct crew_config crew = {
+            .size = size,
+            .seed = (uint64_t)size,
+            .balanced = true,
+            .mind = {.loops_max = 2, .n = ROWS, .end = MIND_CLOSES, .after = size},
+            .run = run_free,
+            .data = &f};
+
+        (void)crew_run(&crew);
+        for (int pass = 0; pass < 3; pass++)
+            for (int i = 0; i < ROWS; i++)
+                ck_assert_int_eq(f.runs[pass][i], 1);
+        for (int i = 0; i < size; i++)
+            ck_assert_int_eq(f.errors[i], 0);
+    }
+}
+END_TEST
+
 START_TEST(test_collect)
 {
     for (int size = 2; size <= 4; size++)
@@ -299,6 +374,8 @@ int main(void)
     tcase_add_loop_test(tc, test_pipelined, 0, brief_cases(12));
     tcase_add_test(tc, test_without_halo);
     tcase_add_loop_test(tc, test_free, 0, SEQUELS);
+    tcase_add_test(tc, test_elsewhere);
+    tcase_add_test(tc, test_lost_is_not_early);
     tcase_add_loop_test(tc, test_collect, 0, 4);
     tcase_add_loop_test(tc, test_late_is_not_early, 0, brief_cases(2));
     return suite_run("leave", tc);
