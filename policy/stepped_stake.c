@@ -9,7 +9,7 @@
 #define EAGER 10        /* times the gain: the more it is, the more may be staked */
 #define ALLOW 0.006     /* of the time that may be lost on plans, on the whole */
 #define UNSURE 1.25     /* times its guessed cost a move may cost, as long as none was measured */
-#define AT_ONCE 0.25    /* of what a single step gains may be put at stake; less what plans lost */
+#define AT_ONCE 0.25    /* of what a step gains may be at stake; half after each undone plan */
 #define RATE 0.4        /* won by following, ratio: who wins less is believed less */
 #define PROBE 0.01      /* of a plan goes the first, which tells what moves cost, */
 #define PROBE_AFTER 0.1 /* when waiting has lost so much of what all of it is thought to cost */
@@ -104,7 +104,7 @@ static double probe(const struct lbp_stepped *s)
 bool lbp_stepped_within_means(struct lbp_stepped *s, double gain, int64_t now_ns)
 {
     double may = fmax(lbp_stepped_allowance(s, gain, now_ns),
-                      AT_ONCE * gain * s->real_ns + fmin(0, s->account_ns)),
+                      AT_ONCE * gain * s->real_ns * exp2(-s->undone)),
            fixed = 2 * lbp_profit_transfer_ns(&s->profit, 0),
            all = 2 * lbp_stepped_move_cost(s) - fixed,
            lasts = lbp_stepped_horizon(s, s->real_ns, now_ns),
