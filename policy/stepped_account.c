@@ -175,6 +175,9 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
     over *= s->over_sure;
     s->tried_ns = measured * s->stretch + over;
     s->without_ns = without * s->stretch + (first ? over : s->first_over_ns);
+    if (memcmp(s->bound, s->first, ((size_t)s->config.nranks + 1) * sizeof(*s->bound)) == 0)
+        s->without_ns =
+            s->tried_ns; /* they are in force again: measured, they would differ by chance */
     before = before * s->stretch + s->prev_over_ns;
     judge_steps(s, first, slowest, measured, steps);
     if (!first) {

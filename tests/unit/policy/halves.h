@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_POLICY_HALVES_H
 #define TESTS_UNIT_POLICY_HALVES_H
 
+#include <check.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,21 @@ static inline struct lbp_stepped_report did(uint32_t rank, int64_t step, int64_t
 static inline int say(struct lbp_stepped *s, struct lbp_stepped_report r, int64_t now_ns)
 {
     return lbp_stepped_report(s, &r, now_ns, action, &n);
+}
+
+static inline struct lbp_stepped *make_with(const char *policy)
+{
+    struct lbp_stepped_config c = {.kind = LBP_STEPPED, .nranks = 2, .n = 1000, .first_epoch = 1};
+    struct lbp_stepped *s;
+
+    ck_assert_int_eq(lbp_params_parse(&c.params, policy, NULL), 0);
+    ck_assert_int_eq(lbp_stepped_create(&c, even, 0, &s, NULL), 0);
+    return s;
+}
+
+static inline struct lbp_stepped *make(void)
+{
+    return make_with("auto");
 }
 
 #endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of policy/stepped_account.c: what plans have brought, as loads come and plans are taken back. */
+#include <check.h>
+#include <math.h>
+
+#include "policy/stepped.h"
+#include "policy/stepped_impl.h"
+#include "tests/unit/policy/halves.h"
+#include "tests/unit/suite.h"
+
+/* Five steps more of each rank with the bounds as told, by the time that a row takes it. */
+static void five_steps(struct lbp_stepped *s, int k, const double *row_ms)
+{
+    double longest =
+        fmax((double)s->bound[1] * row_ms[0], (double)(1000 - s->bound[1]) * row_ms[1]);
+
+    for (uint32_t r = 0; r < 2; r++) {
+        struct lbp_stepped_report d = did(r, 5 * k, 5, 0);
+
+        d.epoch = s->epoch;
+        d.first = r == 0 ? 0 : s->bound[1];
+        d.last = r == 0 ? s->bound[1] : 1000;
+        d.cpu_ns = (d.last - d.first) * MS / 10;
+        d.wall_ns = (int64_t)((double)(d.last - d.first) * row_ms[r] * 5 * (double)MS);
+        d.wait_ns = (int64_t)(longest * 5 * (double)MS) - d.wall_ns;
+        ck_assert_int_eq(say(s, d, (int64_t)k * 120 * MS), 0);
+    }
+}
+
+/*
+ * A load comes after a second on equal hosts, and the plan for it makes steps take a third longer than before it came: for the
+ * load, not for the plan, which stays.
+ */
+START_TEST(test_load_comes)
+{
+    struct lbp_stepped *s = make_with("auto,period=0.1s,threshold=0.2");
+    int k = 1;
+
+    for (; k <= 10; k++)
+        five_steps(s, k, (double[]){.02, .02});
+    ck_assert_uint_eq(s->epoch, 0);
+    for (; k <= 20 && s->epoch == 0; k++)
+        five_steps(s, k, (double[]){.02, .04});
+    ck_assert_uint_eq(s->epoch, 1);
+    ck_assert_int_gt(s->bound[1], 640);
+    for (int i = 0; i < 10; i++, k++) {
+        five_steps(s, k, (double[]){.0215, .037});
+        ck_assert_int_ne(s->last.detail, LBP_DETAIL_BACK);
+    }
+    ck_assert_uint_eq(s->epoch, 1);
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
+/*
+ * A plan for a small gain made a host slow, and was taken back: the like of it waits, what a load asks for then does not.
+ */
+START_TEST(test_other_gain)
+{
+    static const double slow[] = {.0218, .04}; /* of rank 1; small: waits, great: does not */
+
+    for (int i = 0; i < 2; i++) {
+        struct lbp_stepped_config config = {
+            .kind = LBP_STEPPED, .nranks = 2, .n = 1000, .first_epoch = 1, .row_bytes = 30000};
+        struct lbp_stepped *s;
+        uint64_t epoch;
+        int k = 1;
+
+        ck_assert_int_eq(lbp_params_parse(&config.params, "auto,period=0.1s", NULL), 0);
+        ck_assert_int_eq(lbp_stepped_create(&config, even, 0, &s, NULL), 0);
+        for (; k <= 20 && s->epoch == 0; k++)
+            five_steps(s, k, (double[]){.02, .0218});
+        ck_assert_uint_eq(s->epoch, 1);
+        for (; k <= 40 && s->epoch == 1; k++)
+            five_steps(s, k, (double[]){.02165, .0218});
+        ck_assert_int_eq(s->last.detail, LBP_DETAIL_BACK);
+        ck_assert_int_eq(s->bound[1], 500);
+        epoch = s->epoch;
+        for (int j = 0; j < 3 && s->epoch == epoch; j++, k++) {
+            five_steps(s, k, (double[]){.02, slow[i]});
+            if (s->last.detail == LBP_DETAIL_UNDONE)
+                ck_assert_double_lt(1 - s->last.after_ns / s->last.before_ns, .2);
+        }
+        ck_assert_msg((s->epoch > epoch) == (i == 1), "case %d: epoch %d", i, (int)s->epoch);
+        lbp_stepped_destroy(s);
+    }
+}
+END_TEST
+
+/* The very first bounds are in force again: against themselves they win and lose nothing, however hosts are slow in turn. */
+START_TEST(test_first_again)
+{
+    struct lbp_stepped *s = make_with("auto,period=0.1s");
+    double account_ns;
+    int k = 1;
+
+    for (; k <= 20 && s->epoch == 0; k++)
+        five_steps(s, k, (double[]){.02, .0218});
+    ck_assert_uint_eq(s->epoch, 1);
+    for (; k <= 40 && s->epoch == 1; k++)
+        five_steps(s, k, (double[]){.02165, .0218});
+    ck_assert_int_eq(s->bound[1], 500);
+    five_steps(s, k++, (double[]){.02, .02});
+    account_ns = s->account_ns;
+    for (int i = 0; i < 20; i++, k++) {
+        five_steps(s, k, i % 2 ? (double[]){.02, .0203} : (double[]){.0206, .02});
+        ck_assert_int_eq(s->bound[1], 500);
+        ck_assert_double_eq(s->account_ns, account_ns);
+    }
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
+/*
+ * A plan gives less to the slower host, which becomes slower still just then, and a step's rows happen to cost it more CPU time:
+ * what it was given has not made it slow, and it is given less again.
+ */
+START_TEST(test_slowed)
+{
+    struct lbp_stepped *s = make();
+    int64_t first;
+
+    ck_assert_int_eq(say(s, did(0, 5, 5, 50 * MS), 100 * MS), 0);
+    ck_assert_int_eq(say(s, did(1, 5, 5, 100 * MS), 100 * MS), 0);
+    ck_assert_uint_eq(s->epoch, 1);
+    first = s->bound[1];
+    ck_assert_int_gt(first, 500);
+    for (int k = 1; k < 20 && s->epoch == 1; k++)
+        for (uint32_t r = 0; r < 2; r++) {
+            struct lbp_stepped_report d = did(r, 5 + 5 * k, 5, r == 0 ? 50 * MS : 240 * MS);
+
+            d.epoch = s->epoch;
+            d.first = r == 0 ? 0 : s->bound[1];
+            d.last = r == 0 ? s->bound[1] : 1000;
+            d.cpu_ns = r == 0 ? 50 * MS : 50500000;
+            ck_assert_int_eq(say(s, d, (100 + 250 * k) * MS), 0);
+        }
+    ck_assert_uint_eq(s->epoch, 2);
+    ck_assert_int_ne(s->last.detail, LBP_DETAIL_BACK);
+    ck_assert_int_gt(s->bound[1], first);
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = suite_case("account");
+
+    tcase_add_test(t, test_load_comes);
+    tcase_add_test(t, test_other_gain);
+    tcase_add_test(t, test_first_again);
+    tcase_add_test(t, test_slowed);
+    return suite_run("stepped_account", t);
+}
