@@ -195,9 +195,21 @@ static bool may_take_part(const struct lb_ctx *ctx, const struct lbc_header *h)
     }
 }
 
+/* Another rank has closed a loop that is open here, or has given it up. */
+static void take_closed(struct lb_loop *l, const struct lbc_header *h)
+{
+    if ((int64_t)h->epoch < l->gone_exchanges)
+        l->gone_exchanges = (int64_t)h->epoch;
+    if (h->closed_passes < l->gone_passes)
+        l->gone_passes = h->closed_passes;
+    l->given_up |= h->last > 0;
+    l->told_gone = true;
+}
+
 bool lbc_apart_take(struct lb_ctx *ctx, const struct lbc_header *h)
 {
     bool given_up = h->kind == LBC_TRANSFER_CLOSED && h->last > 0;
+    struct lb_loop *l = lbc_loop_find(ctx, h->loop);
 
     if (given_up && h->sequence < ctx->gone_votes)
         ctx->gone_votes = h->sequence;
@@ -206,8 +218,10 @@ bool lbc_apart_take(struct lb_ctx *ctx, const struct lbc_header *h)
     ctx->given_up |= given_up && h->loop == NO_LOOP;
     if (!may_take_part(ctx, h))
         ctx->apart = true;
+    if (l && h->kind == LBC_TRANSFER_CLOSED)
+        take_closed(l, h);
     return h->kind == LBC_TRANSFER_ASK || h->loop == NO_LOOP ||
-           (h->loop < ctx->nloops && !lbc_loop_find(ctx, h->loop));
+           (l ? h->kind == LBC_TRANSFER_CLOSED : h->loop < ctx->nloops);
 }
 
 void lbc_apart_told(struct lb_ctx *ctx, uint32_t number, int64_t passes)

@@ -54,7 +54,7 @@ int lbc_apart_close(struct lb_loop *l);
 void lbc_apart_wait_pass(struct lb_loop *l, int64_t waited_ns);
 void lbc_apart_wait_collect(struct lb_loop *l, int64_t waited_ns);
 
-/* Take a header without rows that has come.  Returns whether it is not for a loop, or for none that is still open. */
+/* Take a header that has come.  Returns whether that was all: it says something, or is for a loop that is not open any more. */
 bool lbc_apart_take(struct lb_ctx *ctx, const struct lbc_header *h);
 
 /* The balancer says that a rank has closed loop `number` after so many passes, and others have begun more. */

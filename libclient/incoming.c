@@ -103,8 +103,6 @@ static bool is_due(const struct lbc_in *in, const struct lb_loop *l)
         return false;
     if (in->header.kind == LBC_TRANSFER_COLLECT)
         return l->collecting && in->header.sequence == l->collects;
-    if (in->header.kind == LBC_TRANSFER_CLOSED)
-        return true;
     /* Iterations that come back before our own sending of them was seen to be complete: their
      * memory is still the sending's, and is released after it. */
     return l->state != LBC_IDLE && in->header.pass == l->pass &&
@@ -158,15 +156,6 @@ static int add(struct lbc_in *in, struct lb_loop *l, int64_t now_ns)
 
     if (h->kind == LBC_TRANSFER_COLLECT) {
         l->collected += h->last;
-        return 0;
-    }
-    if (h->kind == LBC_TRANSFER_CLOSED) {
-        if ((int64_t)h->epoch < l->gone_exchanges)
-            l->gone_exchanges = (int64_t)h->epoch;
-        if (h->closed_passes < l->gone_passes)
-            l->gone_passes = h->closed_passes;
-        l->given_up |= h->last > 0;
-        l->told_gone = true;
         return 0;
     }
     if (lbc_loop_reserve(l, h->nspans) < 0)
