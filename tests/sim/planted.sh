@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Planted failures: all is staked at once, whatever moves cost; and the published policy in place of auto.  Each limit on what
-# loses must see them, of test_stake, of test_step and of test_swings.
+# Planted failures: all is staked at once, whatever moves cost; an account that praises itself; and the
+# published policy in place of auto.  Each limit on what loses must see them, of test_stake, of test_step and of test_swings.
 set -u
 [ -z "${LB_TEST_FEW:-}${LB_TEST_BRIEF:-}" ] || exit 77 # too few for the limits
 . "${top_srcdir:-.}/tests/lib/planted.sh"
 planted_seen SIM_PLANTED sim/test_stake stake 'lose more than 1 %, the worst takes'
+planted_seen SIM_PLANTED sim/test_stake account 'more than was won'
 planted_seen SIM_PLANTED sim/test_step drawn 'on steady hosts the worst takes'
 planted_seen SIM_PLANTED sim/test_swings errors 'noisy times: all limits are passed'
 planted_seen SIM_PLANTED sim/test_swings errors 'in turn: all limits are passed'
