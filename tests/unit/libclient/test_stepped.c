@@ -252,6 +252,7 @@ static void run_late(lb_ctx *ctx, int rank, void *data)
     struct late *s = data;
     int64_t a[9] = {0}, first, last;
     lb_loop *l = lb_loop_open(ctx, "late", 9);
+    int64_t patience_ns = ctx->patience_ns;
     bool told = false;
 
     ctx->patience_ns = 5 * LBX_NS_PER_MS;
@@ -273,6 +274,7 @@ static void run_late(lb_ctx *ctx, int rank, void *data)
     }
     lb_loop_collect(l, a, 0); /* nobody is gone before all have looked */
     lb_loop_close(l);
+    ctx->patience_ns = patience_ns; /* else who comes late to the end is not waited for */
 }
 
 /* Who waits long for a rank that makes fewer calls says so, and waits on: it may come. */
