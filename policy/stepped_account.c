@@ -200,7 +200,7 @@ void lbp_stepped_keep_over(struct lbp_stepped *s)
 
     if (first) /* of few steps it says little, and all others are compared with it */
         s->over_sure = s->over_steps / (s->over_steps + SURE_STEPS);
-    s->prev_over_ns = s->over_steps > 0 ? s->over_sure * fmax(0, s->over_ns) / s->over_steps : 0;
+    s->prev_over_ns = s->over_steps > 0 ? s->over_sure * s->over_ns / s->over_steps : 0;
     if (first)
         s->first_over_ns = s->prev_over_ns;
     s->over_ns = s->over_steps = 0;

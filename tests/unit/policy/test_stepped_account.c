@@ -11,6 +11,9 @@
 /* Steps take so much longer than their slowest rank's mean, as ranks are slow in turn; ms. */
 static double in_turn_ms;
 
+/* Ranks are somewhere else while others compute, and have nothing to wait for. */
+static bool elsewhere;
+
 /* Five steps more of each rank with the bounds as told, by the time that a row takes it. */
 static void five_steps(struct lbp_stepped *s, int k, const double *row_ms)
 {
@@ -25,7 +28,7 @@ static void five_steps(struct lbp_stepped *s, int k, const double *row_ms)
         d.last = r == 0 ? s->bound[1] : 1000;
         d.cpu_ns = (d.last - d.first) * MS / 10;
         d.wall_ns = (int64_t)((double)(d.last - d.first) * row_ms[r] * 5 * (double)MS);
-        d.wait_ns = (int64_t)((longest + in_turn_ms) * 5 * (double)MS) - d.wall_ns;
+        d.wait_ns = elsewhere ? 0 : (int64_t)((longest + in_turn_ms) * 5 * (double)MS) - d.wall_ns;
         ck_assert_int_eq(say(s, d, (int64_t)k * 120 * MS), 0);
     }
 }
@@ -116,6 +119,24 @@ START_TEST(test_first_again)
 }
 END_TEST
 
+/* Who has nothing to wait for wins hardly anything by even shares, with the bounds of before and with the present ones alike. */
+START_TEST(test_elsewhere)
+{
+    struct lbp_stepped *s = make_with("auto,period=0.1s");
+    int k = 1;
+
+    elsewhere = true;
+    for (; k <= 40 && s->epoch == 0; k++)
+        five_steps(s, k, (double[]){.02, .0218});
+    ck_assert_uint_eq(s->epoch, 1);
+    for (int i = 0; i < 10; i++, k++)
+        five_steps(s, k, (double[]){.02, .0218});
+    ck_assert_uint_eq(s->epoch, 1);
+    ck_assert_double_lt(fabs(s->account_ns), 10e6); /* 51 ms, if only now were not as ranks wait */
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
 /*
  * A plan gives less to the slower host, which becomes slower still just then, and a step's rows happen to cost it more CPU time:
  * what it was given has not made it slow, and it is given less again.
@@ -154,6 +175,7 @@ int main(void)
     tcase_add_test(t, test_load_comes);
     tcase_add_test(t, test_other_gain);
     tcase_add_test(t, test_first_again);
+    tcase_add_test(t, test_elsewhere);
     tcase_add_test(t, test_slowed);
     return suite_run("stepped_account", t);
 }
