@@ -8,7 +8,6 @@
 
 #include "libclient/outgoing.h"
 
-#define ASK_PART 30            /* of a context's patience, until a rank that waits asks */
 #define END (INT64_C(1) << 40) /* the loop of a context's end */
 #define NO_LOOP UINT32_MAX     /* what is told is of the whole context */
 
@@ -155,7 +154,7 @@ void lbc_apart_wait_pass(struct lb_loop *l, int64_t waited_ns)
         fail_in(l);
     } else if (l->pass >= l->gone_passes) {
         ctx->apart = true; /* nobody else knows: lbc_apart_settle tells all */
-    } else if (waited_ns > ctx->patience_ns / ASK_PART && ctx->asked_vote != which) {
+    } else if (waited_ns > ctx->patience_ns / LBC_TELL_PART && ctx->asked_vote != which) {
         ctx->asked_vote = which;
         ask(l, ASK_VOTE, which, ctx->rank + 1, 1);
     }
@@ -169,7 +168,7 @@ void lbc_apart_wait_collect(struct lb_loop *l, int64_t waited_ns)
         return;
     if (ctx->collects > ctx->gone_collects) {
         fail_in(l);
-    } else if (l->collecting && waited_ns > ctx->patience_ns / ASK_PART &&
+    } else if (l->collecting && waited_ns > ctx->patience_ns / LBC_TELL_PART &&
                ctx->asked_collect != ctx->collects) {
         ctx->asked_collect = ctx->collects;
         ask(l, ASK_COLLECT, ctx->collects, 0, ctx->size);
@@ -249,7 +248,7 @@ void lbc_apart_settle(struct lb_ctx *ctx, int64_t now_ns)
     if (!ctx->apart || ctx->failed)
         return;
     if (ctx->settle_ns == 0) {
-        ctx->settle_ns = now_ns + ctx->patience_ns / ASK_PART;
+        ctx->settle_ns = now_ns + ctx->patience_ns / LBC_TELL_PART;
         lbc_apart_give_up(&h, ctx);
         for (int r = 0; r < ctx->size; r++)
             if (r != ctx->rank)

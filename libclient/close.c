@@ -11,8 +11,6 @@
 #include "libclient/report.h"
 #include "libclient/step.h"
 
-#define PROOF_PART 30 /* of a context's patience, for who is told */
-
 /* Where there is no balancer: the first time this rank may have to prove itself to the other, which does so when it comes by. */
 static void tell_closed(struct lb_loop *l)
 {
@@ -22,7 +20,7 @@ static void tell_closed(struct lb_loop *l)
     struct lbc_transport *t = ctx->transport;
 
     while (told >= 0 && !ctx->failed && t->ops->is_under_way && !t->ops->is_under_way(t, told) &&
-           waited_ns < ctx->patience_ns / PROOF_PART) {
+           waited_ns < ctx->patience_ns / LBC_TELL_PART) {
         lbc_ctx_pause(ctx, waited_ns);
         waited_ns = lbx_clock_mono_ns() - since_ns;
         lbc_exchange_poll(ctx, since_ns + waited_ns);

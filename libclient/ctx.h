@@ -20,6 +20,9 @@ struct lbc_give;
 struct lbc_in;
 struct lbc_out;
 
+/* Of a context's patience: until a rank that waits asks others or tells them of it, and for those that are told to take it. */
+#define LBC_TELL_PART 30
+
 struct lb_ctx {
     int rank, size;
     struct lbc_transport *transport; /* owned; NULL: rows cannot move */

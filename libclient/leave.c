@@ -12,8 +12,6 @@
 #include "libclient/vote.h"
 #include "libclient/wait.h"
 
-#define TELL_PART 30 /* of a context's patience, until a rank tells that it waits in the end */
-
 /* Would a rank with block `taker` wait for rows of block `giver`? */
 static bool needs(const struct lb_loop *l, struct lbx_span taker, struct lbx_span giver)
 {
@@ -79,7 +77,8 @@ static void give_up(struct lb_loop *l)
         lbc_exchange_poll(ctx, lbx_clock_mono_ns());
         lbc_wait_turn(ctx, waited_ns);
         waited_ns = lbx_clock_mono_ns() - since_ns;
-    } while (!ctx->failed && lbc_outgoing_active(l) && waited_ns < ctx->patience_ns / TELL_PART);
+    } while (!ctx->failed && lbc_outgoing_active(l) &&
+             waited_ns < ctx->patience_ns / LBC_TELL_PART);
     ctx->failed = true;
 }
 
@@ -148,7 +147,7 @@ void lbc_leave(struct lb_loop *l)
     while (!ctx->failed && rc == 0) {
         rc = lbc_apart_voted(ctx);
         waited_ns = lbx_clock_mono_ns() - since_ns;
-        if (rc == 0 && waited_ns > ctx->patience_ns / TELL_PART)
+        if (rc == 0 && waited_ns > ctx->patience_ns / LBC_TELL_PART)
             tell(l, false);
         if (rc == 0)
             lbc_wait_turn(ctx, waited_ns);

@@ -64,7 +64,8 @@ static void run_member(lb_ctx *ctx, int rank, void *data)
     int steps = rank == s->leaver ? s->leaves : STEPS;
     lb_loop *l = lb_loop_open(ctx, "leave", ROWS);
 
-    ctx->patience_ns = 30 * TELL_NS; /* who waits in the end says so after a thirtieth of it */
+    ctx->patience_ns =
+        LBC_TELL_PART * TELL_NS; /* who waits in the end says so after a thirtieth of it */
     if (lb_loop_array(l, row, sizeof(row[0])) ||
         (s->pipelined ? lb_loop_doacross(l, s->halo, ELEMENTS) || lb_loop_flow(l, row)
                       : lb_loop_stepped(l, s->halo)))
@@ -217,7 +218,7 @@ static void run_free(lb_ctx *ctx, int rank, void *data)
     uint64_t row[ROWS] = {0};
     lb_loop *l = lb_loop_open(ctx, "free", ROWS);
 
-    ctx->patience_ns = 30 * TELL_NS;
+    ctx->patience_ns = LBC_TELL_PART * TELL_NS;
     if (lb_loop_array(l, row, sizeof(row[0])) || (s->stepped && lb_loop_stepped(l, 0)))
         abort();
     for (int pass = 0; pass < 2; pass++)
@@ -289,7 +290,7 @@ static void run_elsewhere(lb_ctx *ctx, int rank, void *data)
     uint64_t row[ROWS] = {0};
     lb_loop *l = lb_loop_open(ctx, "free", ROWS);
 
-    ctx->patience_ns = 30 * TELL_NS;
+    ctx->patience_ns = LBC_TELL_PART * TELL_NS;
     if (lb_loop_array(l, row, sizeof(row[0])))
         abort();
     for (int pass = 0; pass < 2; pass++)
