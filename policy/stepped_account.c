@@ -172,7 +172,7 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
         s->over_ns += over * (double)steps;
         s->over_steps += (double)steps;
     }
-    over *= s->over_sure;
+    over = s->over_sure * fmax(0, over);
     s->tried_ns = measured * s->stretch + over;
     s->without_ns = without * s->stretch + (first ? over : s->first_over_ns);
     if (memcmp(s->bound, s->first, ((size_t)s->config.nranks + 1) * sizeof(*s->bound)) == 0)
@@ -200,7 +200,7 @@ void lbp_stepped_keep_over(struct lbp_stepped *s)
 
     if (first) /* of few steps it says little, and all others are compared with it */
         s->over_sure = s->over_steps / (s->over_steps + SURE_STEPS);
-    s->prev_over_ns = s->over_steps > 0 ? s->over_sure * s->over_ns / s->over_steps : 0;
+    s->prev_over_ns = s->over_steps > 0 ? s->over_sure * fmax(0, s->over_ns) / s->over_steps : 0;
     if (first)
         s->first_over_ns = s->prev_over_ns;
     s->over_ns = s->over_steps = 0;
