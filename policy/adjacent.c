@@ -79,11 +79,15 @@ static void choose(const struct lbp_adjacent_config *c, struct lbp_profile *prof
     hint = 0;
     bound[0] = 0;
     for (uint32_t r = 0; r + 1 < c->nranks; r++) {
-        int64_t far = lbp_profile_reach(profile, bound[r], t * c->speed[r], &hint);
         int64_t near = low[r + 1] > bound[r] ? low[r + 1] : bound[r];
+        int64_t want = old[r + 1] > near ? old[r + 1] : near, far;
 
-        /* rounding may put far a whisker before near */
-        bound[r + 1] = clamp(old[r + 1], near, far > near ? far : near);
+        /* only who cannot do so much is asked how far he comes: the hint must not run ahead of the bounds */
+        if (lbp_profile_work(profile, bound[r], want) > t * c->speed[r]) {
+            far = lbp_profile_reach(profile, bound[r], t * c->speed[r], &hint);
+            want = clamp(want, near, far > near ? far : near); /* rounding: far a whisker before */
+        }
+        bound[r + 1] = want;
     }
     bound[c->nranks] = profile->n;
 }
