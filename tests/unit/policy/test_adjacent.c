@@ -144,9 +144,9 @@ START_TEST(test_least)
 END_TEST
 
 /*
- * The slowest rank takes no longer than slack lets it, and the more it lets, the less is moved.  That ranks which need not go as
- * far as they could were looked for there made those behind them reckon with what iterations cost elsewhere: a third
- * more than that was left to them.
+ * The slowest rank takes no longer than slack lets it, and the more it lets, the less is moved.  When it was looked for how far
+ * ranks could go that need not, those behind them were given work by what iterations cost elsewhere: the slowest took a third
+ * longer.
  */
 START_TEST(test_slack)
 {
