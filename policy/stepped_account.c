@@ -12,12 +12,10 @@
 #define IN_FORCE 3        /* steps from a decision on new bounds until they are in force */
 #define BACK \
     0.98 /* the bounds before are taken again when they were faster than so much of these */
-#define DEFINITE \
-    0.08 /* by so much more were the very first bounds to be, which all plans gave up */
-#define USUAL_NS 5000e6  /* of computing tell what a rank usually does; what is older counts less */
-#define HELD_MIN_NS 80e6 /* steps are judged after so long, */
+#define BETTER 0.99        /* the same, for the very first bounds when plans have lost too much */
+#define BURST_NS 500e6     /* in which a rank goes no faster than its quota lets it */
+#define HELD_MIN_NS 80e6   /* steps are judged after so long, */
 #define HELD_MAX_NS 1000e6 /* and what is older counts less */
-#define PROOF_NS 900e6     /* or as long as the way back takes: to the very first bounds */
 #define JITTER 2.0         /* times the error of progress by a quota, in that time */
 #define SURE_STEPS \
     10 /* tell half of what more would: how much longer steps take than their slowest rank */
@@ -43,8 +41,9 @@ double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t 
 
 /*
  * A rank's time for a step's work that it had before and took `wall` for: as now, and what it does not have any more as it
- * usually goes.  As it goes now it would not do: a rank that is slow and fast in turn has more work done in both.  A quota lets
- * short work go faster than long, so that there more work than now is not expected to go faster than it went.
+ * usually goes.  What is slow and fast in turn within a step does more work in both; what lasts for many steps goes on, so
+ * that a step's length tells what is usual.  A quota lets short work go faster than long, so that there more work than now is
+ * not expected to go faster than it went.
  */
 static double elsewhere(const struct stepped_rank *r, double work, double wall, double limit)
 {
@@ -57,16 +56,16 @@ static double elsewhere(const struct stepped_rank *r, double work, double wall, 
 }
 
 /* What a step took, and what ranks do usually. */
-static void measure(struct stepped_rank *r, bool first)
+static void measure(struct stepped_rank *r, bool first, double limit)
 {
+    double keep = 1;
+
     r->now_work = r->steps > 0 ? r->work / (double)r->steps : 0;
     r->now_wall = r->steps > 0 ? r->wall / (double)r->steps : 0;
-    r->usual_work += r->work;
-    r->usual_wall += r->wall;
-    if (r->usual_wall > USUAL_NS) {
-        r->usual_work /= 2;
-        r->usual_wall /= 2;
-    }
+    if (r->now_wall > 0)
+        keep = exp(-r->wall / (r->now_wall + (isfinite(limit) ? BURST_NS : 0)));
+    r->usual_work = keep * r->usual_work + r->work;
+    r->usual_wall = keep * r->usual_wall + r->wall;
     if (first) {
         r->first_work = r->now_work;
         r->first_wall = r->now_wall;
@@ -97,7 +96,6 @@ static void judge_steps(struct lbp_stepped *s, bool first, uint32_t slowest, dou
     if (s->held_ns > HELD_MAX_NS) {
         s->held_ns /= 2;
         s->won_ns /= 2;
-        s->first_won_ns /= 2;
         s->held_steps /= 2;
     }
     for (uint32_t i = 0; i < s->config.nranks; i++)
@@ -112,15 +110,24 @@ static void judge_steps(struct lbp_stepped *s, bool first, uint32_t slowest, dou
                    lbp_profile_work(&s->profile, s->prev[slowest], s->prev[slowest + 1]);
 }
 
-/*
- * What a step that would have taken `other` has won, as it adds up in the end: a load comes and goes in time, not in steps, and
- * while it is away there are more of them for who is faster then.  So steps are added up, at the time that all take on the average.
- */
-static double step_won_ns(const struct lbp_stepped *s, double other, int64_t now_ns)
+double lbp_stepped_first_step_ns(const struct lbp_stepped *s, int64_t now_ns)
 {
-    if (!(other > 0) || s->step <= 0)
-        return 0;
-    return (double)(now_ns - s->begun_ns) / (double)s->step * (1 - s->tried_ns / other);
+    return s->first_steps > 0 ? (double)(now_ns - s->begun_ns) / s->first_steps : 0;
+}
+
+/*
+ * What is won adds up in steps: a load comes and goes in time, and while it is away there are more of them for who is faster then.
+ * While rows move the very first bounds would have gone on.
+ */
+static void settle_steps(struct lbp_stepped *s, int64_t steps, int64_t now_ns)
+{
+    if (s->without_ns > 0) {
+        s->our_steps += (double)steps;
+        s->first_steps +=
+            ((double)steps * s->tried_ns + s->cost_ns - s->charged_ns) / s->without_ns;
+    }
+    s->charged_ns = s->cost_ns;
+    s->account_ns = (s->our_steps - s->first_steps) * lbp_stepped_first_step_ns(s, now_ns);
 }
 
 void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
@@ -141,7 +148,7 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
             real = fmax(real, (r->wall + r->wait) / (double)r->steps);
         elapsed += r->wall + r->wait;
         elapsed_steps += r->steps;
-        measure(r, first);
+        measure(r, first, limit);
         most = fmax(most, r->now_work);
         if (r->now_wall > measured) {
             measured = r->now_wall;
@@ -180,14 +187,13 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
             s->tried_ns; /* they are in force again: measured, they would differ by chance */
     before = before * s->stretch + s->prev_over_ns;
     judge_steps(s, first, slowest, measured, steps);
-    if (!first) {
-        s->account_ns +=
-            (double)steps * step_won_ns(s, s->without_ns, now_ns) - (s->cost_ns - s->charged_ns);
-        s->charged_ns = s->cost_ns;
+    if (first) {
+        s->our_steps = s->first_steps = (double)s->step;
+    } else {
+        settle_steps(s, steps, now_ns);
         s->prev_expected_ns = before;
         s->brought_ns += (double)steps * (before - s->tried_ns);
         s->won_ns += (double)steps * (before - s->tried_ns);
-        s->first_won_ns += (double)steps * (s->without_ns - s->tried_ns);
         s->promised_ns += (double)steps * (s->last_before_ns - s->last_after_ns);
     }
     if (s->config.pipelined > 0)
@@ -206,32 +212,27 @@ void lbp_stepped_keep_over(struct lbp_stepped *s)
     s->over_ns = s->over_steps = 0;
 }
 
-/*
- * Steps with bounds that were in force would take `ns`, and have been won against by `won` in the time that is judged, by more than
- * chance: they are better.  Fills next with them.
- */
-static bool are_better(struct lbp_stepped *s, const int64_t *bound, double ns, double won,
-                       double chance)
+/* Fills next with bounds that were in force.  Returns whether others are, for long enough to be compared with them. */
+static bool are_others(struct lbp_stepped *s, const int64_t *bound)
 {
     size_t size = ((size_t)s->config.nranks + 1) * sizeof(*s->next);
 
     memcpy(s->next, bound, size);
-    return memcmp(bound, s->bound, size) != 0 && s->held_ns > HELD_MIN_NS &&
-           ns < BACK * s->tried_ns && won < -(1 - BACK + chance) * s->held_ns;
+    return memcmp(bound, s->bound, size) != 0 && s->held_ns > HELD_MIN_NS;
 }
 
 double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
 {
     if (s->prev_expected_ns < 0 || s->config.params.policy == LBP_SIEGELL)
         return 0;
-    if (lbp_stepped_allowance(s, 0, now_ns) < 0 &&
-        are_better(s, s->first, s->without_ns, s->first_won_ns, DEFINITE) &&
-        s->held_ns > fmin(lbp_stepped_move_cost(s), PROOF_NS))
+    if (s->without_ns < BETTER * s->tried_ns && lbp_stepped_has_lost(s, now_ns) &&
+        are_others(s, s->first))
         return s->without_ns;
     /* before are the bounds that were found to be wrong; or those of another moment */
     if (s->undoing || s->kind != 0)
         return 0;
-    if (are_better(s, s->prev, s->prev_expected_ns, s->won_ns, s->chance))
+    if (are_others(s, s->prev) && s->prev_expected_ns < BACK * s->tried_ns &&
+        s->won_ns < -(1 - BACK + s->chance) * s->held_ns) /* by more than chance */
         return s->prev_expected_ns;
     /* more work made its host slower, or a plan was wrong: it was better before */
     return s->worse ? s->prev_real_ns : 0;

@@ -231,10 +231,9 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     s->prev_expected_ns = INFINITY;
     /* not as before a load came that the plan is made for */
     s->prev_real_ns = s->held_steps > 0 ? fmax(s->held_ns / s->held_steps, s->measured_ns) : 0;
-    s->held_ns = s->held_steps = s->won_ns = s->first_won_ns = 0;
+    s->held_ns = s->held_steps = s->won_ns = 0;
     s->judged = false;
     s->cost_ns = s->charged_ns = s->promised_ns = s->brought_ns = 0;
-    s->moved_account_ns = s->account_ns;
     s->last_before_ns = s->last.before_ns;
     s->last_after_ns = s->last.after_ns;
     s->last_moved = 0;

@@ -64,8 +64,10 @@ struct lbp_stepped {
     int64_t moved_iterations, moved_bytes;
     double cost_ns; /* of applying the last plan, the longest rank's */
     int64_t cost_bytes, cost_cpu_ns;
-    double account_ns;              /* brought less cost, against the first bounds */
-    double moved_account_ns;        /* the same, when the bounds of now were adopted */
+    double our_steps,
+        first_steps; /* that were made; that the very first bounds would have made in that time */
+    double
+        account_ns; /* what plans have won, at so long as a step with the very first bounds takes on the average */
     double promised_ns, brought_ns; /* by the last plan, against the bounds before */
     double charged_ns;              /* of cost_ns, in the account already */
     double without_ns;              /* a step with the first bounds, at the present speeds */
@@ -79,8 +81,7 @@ struct lbp_stepped {
     bool worse;                   /* the last plan made steps longer, where it gave work to */
     bool judged;                  /* it was judged whether it did */
     double chance;                /* ratio by which quotas may lengthen steps in that time */
-    double won_ns,
-        first_won_ns; /* in it, against the bounds before, and the very first; estimates */
+    double won_ns;                /* in it, against the bounds before; an estimate */
     /*
      * Steps took so much longer than their slowest rank's mean computing, as ranks are slow in turn: all steps with the present
      * bounds; one with the bounds before, and with the very first; ratio of it that can be relied on.
@@ -98,6 +99,11 @@ struct lbp_stepped {
      * may be, which is since a plan was not followed, or he was last behind; >= 0.
      */
     double ahead_ns[STEPPED_KINDS], away_ns[STEPPED_KINDS];
+    /*
+     * Steps by which he who plans by that kind alone, from the beginning, would be ahead of the very first bounds; the most that
+     * this ever was; the most by which it ever fell from that.
+     */
+    double lead_steps[STEPPED_KINDS], top_steps[STEPPED_KINDS], fall_steps[STEPPED_KINDS];
     bool refused;       /* a plan was not followed since the bounds are in force */
     int kind;           /* that plans are by */
     int64_t settled_ns; /* when the account was made up last */
@@ -132,17 +138,20 @@ double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns);
  */
 void lbp_stepped_catch_up(struct lbp_stepped *s, double ns);
 
-/* stepped_stake.c: so much may be put at stake for a gain at any time, ns: a small part of all time, and what plans have won. */
-double lbp_stepped_allowance(const struct lbp_stepped *s, double gain, int64_t now_ns);
+/* A step with the very first bounds took so long on the average of all time, ns; 0: nobody knows. */
+double lbp_stepped_first_step_ns(const struct lbp_stepped *s, int64_t now_ns);
+
+/* stepped_stake.c: plans have lost more than may be, when the way back to the very first bounds is counted. */
+bool lbp_stepped_has_lost(struct lbp_stepped *s, int64_t now_ns);
 
 /* The moves of the next bounds hold all ranks up so long. */
 double lbp_stepped_move_cost(const struct lbp_stepped *s);
 
 /*
- * What is put at stake is the way there and back.  When that is more than may be lost, next is made to go as far as may be: what
- * it brings is allowed for more.  When it is known what moves cost, the way there may also cost what it is expected to bring by
- * what waiting has lost, less what plans have lost.
- * Returns false when nothing is left; next is as it was then.
+ * What is put at stake is the way there, the way from there to the very first bounds, and what the kind of speed that plans are by
+ * is known to lose for a while.  When that is more than may be lost, next is made to go as far as may be: what it wins is
+ * staked next.  What leads back costs no stake.
+ * gain: of the step time, ratio, when all of the way is gone.  Returns false when nothing is left; next is as it was then.
  */
 bool lbp_stepped_within_means(struct lbp_stepped *s, double gain, int64_t now_ns);
 

@@ -60,6 +60,12 @@ static double in_force(const struct stepped_rank *r, int kind)
     return r->steps > 0 ? r->work / (double)r->steps : 0;
 }
 
+static double at_first(const struct stepped_rank *r, int kind)
+{
+    (void)kind;
+    return r->first_work;
+}
+
 /* What moves cost who plans by a kind of speed alone, and moves as soon as that brings something by it: ns, of now. */
 static double turnover(struct lbp_stepped *s, int kind)
 {
@@ -145,15 +151,16 @@ void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns)
     double wall = (double)(now_ns - s->settled_ns), fade = exp(-wall / FADE_NS);
     /* a plan of the last decision came into force with one step's delay */
     double late = steps > 0 ? 1 / (double)steps : 0;
-    double ours = stretch(s, in_force, 0);
+    double ours = stretch(s, in_force, 0), first = stretch(s, at_first, 0);
     /* these steps with the right shares: a bad moment is not the worse for any kind because we met it with bad shares */
-    double right = wall / (1 + ours);
+    double right = wall / (1 + ours), right_steps = (double)steps * (1 + ours);
 
     for (int k = 0; k < STEPPED_KINDS; k++) {
         double theirs =
             late * stretch(s, by_speed_before, k) + (1 - late) * stretch(s, by_speed, k);
 
         s->regret_ns[k] = s->regret_ns[k] * fade + right * theirs;
+        s->lead_steps[k] += right_steps / (1 + theirs) - right_steps / (1 + first);
         s->ahead_ns[k] += s->refused ? right * (ours - theirs) : 0;
         s->away_ns[k] += s->refused ? wall : 0;
     }
@@ -168,6 +175,10 @@ void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns)
         double cost = turnover(s, k);
 
         s->regret_ns[k] += cost;
+        if (wall > 0)
+            s->lead_steps[k] -= cost / wall * right_steps / (1 + first);
+        s->top_steps[k] = fmax(s->top_steps[k], s->lead_steps[k]);
+        s->fall_steps[k] = fmax(s->fall_steps[k], s->top_steps[k] - s->lead_steps[k]);
         s->ahead_ns[k] -= s->away_ns[k] > 0 ? cost : 0;
         if (s->ahead_ns[k] < 0)
             s->ahead_ns[k] = s->away_ns[k] = 0;

@@ -5,31 +5,28 @@
 
 #include "policy/stepped_impl.h"
 
-#define AHEAD_NS 1000e6 /* that a loop is expected to go on, when nobody told its steps */
-#define EAGER 10        /* times the gain: the more it is, the more may be staked */
-#define ALLOW 0.006     /* of the time that may be lost on plans, on the whole */
-#define UNSURE 1.25     /* times its guessed cost a move may cost, as long as none was measured */
-#define AT_ONCE 0.25    /* of what a step gains may be at stake; half after each undone plan */
-#define RATE 0.4        /* won by following, ratio: who wins less is believed less */
-#define PROBE 0.01      /* of a plan goes the first, which tells what moves cost, */
-#define PROBE_AFTER 0.1 /* when waiting has lost so much of what all of it is thought to cost */
-#define PART_MIN 0.05   /* less of a plan is not worth a move; */
-#define PART_BRINGS \
-    0.25 /* nor is one that brings less than so much of what it should, by its length */
+#define SHORT_NS 2000e6 /* no loop is thought to be shorter, when nobody told its steps */
+#define ALLOW 0.004     /* of its time may be lost on plans, on the whole; */
+#define TOO_MUCH 1.5    /* times that is: then the very first bounds come back */
+#define CREDIT 0.1      /* of what plans of a kind would have won may be lost, too, */
+#define FALLS 3         /* less so many times the most that they would have lost in between */
+#define UNSURE 3        /* times its guessed cost a move may cost, as long as none was measured */
+#define AT_ONCE \
+    0.25 /* of what a step gains may be at stake at once; half after each undone plan; */
+#define STEP_NS 1000e6 /* as of a step that is as long as this, */
+#define SOLVENT 0.001  /* as long as plans have lost no more of all time; */
+#define INSOLVENT 0.1  /* and then to so much, of a real step */
+#define RATE 0.4       /* won by following, ratio: who wins less is believed less */
+#define STEADY 0.05 /* of the way back: plans that would never have lost more are right for good */
+#define BACK_WAY 1.05 /* times the way back: what is no farther, there and on, leads back */
+#define HALVINGS 8
+#define PART_MIN 0.02 /* less of a plan is not worth a move */
 
-/*
- * What following the last plan is expected to win from now on, by what plans of its kind of speed would have won already.  That has
- * gone on for some time T, and is taken to go on for u more with the probability T / (T + u): within x that are left for
- * T log(1 + x / T) on the average; no more than T are counted.  And no more than the plan attains of what shares could bring that
- * need not be whole iterations.
- */
-static double follow_ns(struct lbp_stepped *s, double lasts)
+/* So much the plan attains of what shares could bring that need not be whole iterations: ratio. */
+static double attained(struct lbp_stepped *s)
 {
-    double ahead = s->ahead_ns[s->kind], away = s->away_ns[s->kind], work = 0, speed = 0, ideal,
-           attained;
+    double work = 0, speed = 0, ideal;
 
-    if (!(ahead > 0 && away > 0))
-        return 0;
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         work += lbp_profile_work(&s->profile, s->bound[i], s->bound[i + 1]);
         speed += s->speed[i];
@@ -37,16 +34,21 @@ static double follow_ns(struct lbp_stepped *s, double lasts)
     ideal = work / speed;
     if (!(s->last.before_ns > ideal))
         return 0;
-    attained =
-        fmax(0, fmin(1, (s->last.before_ns - s->last.after_ns) / (s->last.before_ns - ideal)));
-    return ahead * attained * fmin(1, log1p(lasts / away)) * fmin(1, sqrt(ahead / away / RATE));
+    return fmax(0, fmin(1, (s->last.before_ns - s->last.after_ns) / (s->last.before_ns - ideal)));
 }
 
-double lbp_stepped_allowance(const struct lbp_stepped *s, double gain, int64_t now_ns)
+/*
+ * What following the last plan is expected to win from now on, by what plans of its kind of speed would have won already.  That has
+ * gone on for some time T, and is taken to go on for u more with the probability T / (T + u): within x that are left for
+ * T log(1 + x / T) on the average; no more than T are counted.
+ */
+static double follow_ns(struct lbp_stepped *s, double lasts)
 {
-    double ahead = s->config.steps > 0 ? lbp_stepped_horizon(s, s->real_ns, now_ns) : AHEAD_NS;
+    double ahead = s->ahead_ns[s->kind], away = s->away_ns[s->kind];
 
-    return s->account_ns + ALLOW * (1 + EAGER * gain) * ((double)(now_ns - s->begun_ns) + ahead);
+    if (!(ahead > 0 && away > 0))
+        return 0;
+    return ahead * attained(s) * fmin(1, log1p(lasts / away)) * fmin(1, sqrt(ahead / away / RATE));
 }
 
 double lbp_stepped_move_cost(const struct lbp_stepped *s)
@@ -59,74 +61,125 @@ double lbp_stepped_move_cost(const struct lbp_stepped *s)
     return lbp_profit_transfer_ns(&s->profit, bytes);
 }
 
-/* Go only so far towards the next bounds.  Returns whether what comes out is a distribution as it must be, and another. */
-static bool shorten(struct lbp_stepped *s, double part)
+/* Moves from `from` to `to` may cost so much, ns. */
+static double may_cost(const struct lbp_stepped *s, const int64_t *from, const int64_t *to)
+{
+    double bytes = (double)lbp_adjacent_most(from, to, s->config.nranks) *
+                   (double)s->config.row_bytes * (s->profit.moves > 0 ? 1 : UNSURE);
+
+    if (memcmp(from, to, ((size_t)s->config.nranks + 1) * sizeof(*to)) == 0)
+        return 0;
+    return lbp_profit_transfer_ns(&s->profit, bytes);
+}
+
+/* What may be lost whatever comes: a part of the time that the loop takes at least, ns. */
+static double allowance(const struct lbp_stepped *s, int64_t now_ns)
+{
+    double lasted = (double)(now_ns - s->begun_ns);
+
+    return ALLOW * (s->config.steps > 0 ? lasted + lbp_stepped_horizon(s, s->real_ns, now_ns)
+                                        : fmax(SHORT_NS, lasted));
+}
+
+/*
+ * What plans of this kind of speed would have won, and never have lost for long, is as good as known; so that a part of it may be
+ * lost where it cannot be won in small parts before, or in time.
+ */
+static double credit(struct lbp_stepped *s, int64_t now_ns)
+{
+    double lead = s->lead_steps[s->kind] - FALLS * s->fall_steps[s->kind];
+
+    return CREDIT * fmax(0, lead) * lbp_stepped_first_step_ns(s, now_ns) * attained(s) *
+           exp2(-s->undone);
+}
+
+bool lbp_stepped_has_lost(struct lbp_stepped *s, int64_t now_ns)
+{
+    return s->account_ns - may_cost(s, s->bound, s->first) + credit(s, now_ns) <
+           -TOO_MUCH * allowance(s, now_ns);
+}
+
+/* What is staked for a plan that goes to `whole` in the end. */
+struct means {
+    double at_once; /* for the ways there and back alone, ns */
+    double all;     /* for these and what is lost in between, ns */
+    double back;    /* from the whole plan to the very first bounds, ns */
+    double fall;    /* that the whole plan is expected to lose before it wins again, ns */
+};
+
+static struct means means(struct lbp_stepped *s, double gain, int64_t now_ns)
+{
+    double lasted = (double)(now_ns - s->begun_ns);
+    bool solvent = s->account_ns >= -SOLVENT * fmax(SHORT_NS, lasted);
+    int k = s->kind;
+
+    return (struct means){
+        .at_once = AT_ONCE * gain * exp2(-s->undone) *
+                   (solvent ? fmax(s->real_ns, STEP_NS) : INSOLVENT * s->real_ns),
+        .all = s->account_ns + allowance(s, now_ns) + credit(s, now_ns),
+        .back = may_cost(s, s->next, s->first),
+        .fall = lbp_stepped_first_step_ns(s, now_ns) *
+                (s->fall_steps[k] - (s->top_steps[k] - s->lead_steps[k])),
+    };
+}
+
+static bool suffice(const struct lbp_stepped *s, const struct means *m)
+{
+    double back = may_cost(s, s->next, s->first), ways = may_cost(s, s->bound, s->next) + back;
+    double part = m->back > 0 ? fmin(1, back / m->back) : 0;
+
+    return ways <= m->at_once || ways + part * m->fall <= m->all;
+}
+
+/*
+ * Go only so far towards `whole`: each rank the same part of its way.  So a part also loses no more than its part when speeds
+ * turn.  Where they never do, those that all wait for go first.  Returns whether next is a distribution as it must be.
+ */
+static bool shorten(struct lbp_stepped *s, double part, bool steady)
 {
     int64_t least = s->config.min_iterations > 1 ? s->config.min_iterations : 1;
-    bool other = false;
+    double before = s->last.before_ns, after = s->last.after_ns;
+    struct lbp_adjacent_config config = {.nranks = s->config.nranks,
+                                         .speed = s->speed,
+                                         .min_iterations = s->config.min_iterations,
+                                         .slack = (before - part * (before - after)) / after - 1};
 
-    for (uint32_t i = 1; i < s->config.nranks; i++) {
-        s->next[i] = s->bound[i] + llround(part * (double)(s->next[i] - s->bound[i]));
-        other = other || s->next[i] != s->bound[i];
-    }
+    if (steady && config.slack >= 0 && isfinite(config.slack))
+        return lbp_adjacent_bounds(&config, &s->profile, s->bound, s->next) == 0;
+    for (uint32_t i = 1; i < s->config.nranks; i++)
+        s->next[i] = s->bound[i] + llround(part * (double)(s->whole[i] - s->bound[i]));
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         int64_t size = s->next[i + 1] - s->next[i];
 
         if (size < 0 || (size > 0 && size < least))
             return false;
     }
-    return other;
-}
-
-/* The next bounds are a part of a plan that gains `gain`, when all of it is gone. */
-static bool brings(struct lbp_stepped *s, double gain, double part)
-{
-    double before = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->bound);
-    double after = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
-
-    return after < before * (1 - PART_BRINGS * gain * part);
-}
-
-/* The least part of the way to the next bounds that moves something to measure. */
-static double probe(const struct lbp_stepped *s)
-{
-    int64_t most = 1;
-
-    for (uint32_t i = 1; i < s->config.nranks; i++) {
-        int64_t way =
-            s->next[i] > s->bound[i] ? s->next[i] - s->bound[i] : s->bound[i] - s->next[i];
-
-        most = way > most ? way : most;
-    }
-    return fmax(PROBE, 1 / (double)most);
+    return true;
 }
 
 bool lbp_stepped_within_means(struct lbp_stepped *s, double gain, int64_t now_ns)
 {
-    double may = fmax(lbp_stepped_allowance(s, gain, now_ns),
-                      AT_ONCE * gain * s->real_ns * exp2(-s->undone)),
-           fixed = 2 * lbp_profit_transfer_ns(&s->profit, 0),
-           all = 2 * lbp_stepped_move_cost(s) - fixed,
-           lasts = lbp_stepped_horizon(s, s->real_ns, now_ns),
-           lost = 2 * (follow_ns(s, lasts) * exp2(-s->undone)),
-           proven = lost + 2 * fmin(0, s->moved_account_ns), least = PART_MIN, part;
+    struct means m = means(s, gain, now_ns);
+    size_t size = ((size_t)s->config.nranks + 1) * sizeof(*s->whole);
+    bool steady = s->fall_steps[s->kind] * lbp_stepped_first_step_ns(s, now_ns) <= STEADY * m.back;
+    double low = 0, high = 1;
 
-    if (s->profit.moves > 0)
-        may = fmax(may, proven);
-    else
-        all *= UNSURE;
-    if (all + fixed <= may)
+    if (may_cost(s, s->bound, s->next) + m.back <= BACK_WAY * may_cost(s, s->bound, s->first) ||
+        suffice(s, &m))
         return true;
-    part = (may - fixed) / all;
-    if (s->profit.moves == 0 && lost > PROBE_AFTER * all) {
-        least = probe(s);
-        part = fmax(part, least);
+    memcpy(s->whole, s->next, size);
+    for (int i = 0; i < HALVINGS; i++) {
+        double part = (low + high) / 2;
+
+        if (shorten(s, part, steady) && suffice(s, &m))
+            low = part;
+        else
+            high = part;
     }
-    memcpy(s->whole, s->next, ((size_t)s->config.nranks + 1) * sizeof(*s->whole));
-    if (part >= least && shorten(s, part) && brings(s, gain, part))
+    if (low >= PART_MIN && shorten(s, low, steady) && memcmp(s->next, s->bound, size) != 0)
         return true;
-    memcpy(s->next, s->whole, ((size_t)s->config.nranks + 1) * sizeof(*s->whole));
-    return all + fixed <= proven;
+    memcpy(s->next, s->whole, size);
+    return false;
 }
 
 double lbp_stepped_benefit_ns(struct lbp_stepped *s, double gain, double lasts, int64_t now_ns)
