@@ -13,6 +13,7 @@
 #define BACK \
     0.98 /* the bounds before are taken again when they were faster than so much of these */
 #define BETTER 0.99        /* the same, for the very first bounds when plans have lost too much */
+#define WARM 0.8           /* of the work of a step at first: less is no chance */
 #define BURST_NS 500e6     /* in which a rank goes no faster than its quota lets it */
 #define HELD_MIN_NS 80e6   /* steps are judged after so long, */
 #define HELD_MAX_NS 1000e6 /* and what is older counts less */
@@ -112,7 +113,9 @@ static void judge_steps(struct lbp_stepped *s, bool first, uint32_t slowest, dou
 
 double lbp_stepped_first_step_ns(const struct lbp_stepped *s, int64_t now_ns)
 {
-    return s->first_steps > 0 ? (double)(now_ns - s->begun_ns) / s->first_steps : 0;
+    double steps = fmax(s->first_steps, s->our_steps);
+
+    return steps > 0 ? (double)(now_ns - s->begun_ns) / steps : 0;
 }
 
 /*
@@ -130,6 +133,28 @@ static void settle_steps(struct lbp_stepped *s, int64_t steps, int64_t now_ns)
     s->account_ns = (s->our_steps - s->first_steps) * lbp_stepped_first_step_ns(s, now_ns);
 }
 
+/*
+ * Where all the work of a step with the very first bounds was much more than it is now, memory and caches were cold: what each rank
+ * had to do is told by what iterations cost now.
+ */
+static void forget_cold(struct lbp_stepped *s)
+{
+    double now = 0, first = 0, profiled = 0;
+
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        now += s->rank[i].now_work;
+        first += s->rank[i].first_work;
+        profiled += lbp_profile_work(&s->profile, s->first[i], s->first[i + 1]);
+    }
+    if (!(now > 0 && profiled > 0 && now < WARM * first))
+        return;
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        s->rank[i].first_work =
+            now / profiled * lbp_profile_work(&s->profile, s->first[i], s->first[i + 1]);
+        s->rank[i].first_wall = 0;
+    }
+}
+
 void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
 {
     bool first = s->prev_expected_ns < 0; /* the first bounds are still in force */
@@ -141,19 +166,24 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
     learn_move(s);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         struct stepped_rank *r = &s->rank[i];
-        double limit = lbp_stepped_limit(s, i);
 
         steps = r->steps > steps ? r->steps : steps;
         if (r->steps > 0)
             real = fmax(real, (r->wall + r->wait) / (double)r->steps);
         elapsed += r->wall + r->wait;
         elapsed_steps += r->steps;
-        measure(r, first, limit);
+        measure(r, first, lbp_stepped_limit(s, i));
         most = fmax(most, r->now_work);
         if (r->now_wall > measured) {
             measured = r->now_wall;
             slowest = i;
         }
+    }
+    forget_cold(s);
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        const struct stepped_rank *r = &s->rank[i];
+        double limit = lbp_stepped_limit(s, i);
+
         before = fmax(before, elsewhere(r, r->prev_work, r->prev_wall, limit));
         without = fmax(without, elsewhere(r, r->first_work, r->first_wall, limit));
     }

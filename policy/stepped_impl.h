@@ -67,7 +67,7 @@ struct lbp_stepped {
     double our_steps,
         first_steps; /* that were made; that the very first bounds would have made in that time */
     double
-        account_ns; /* what plans have won, at so long as a step with the very first bounds takes on the average */
+        account_ns; /* what plans have won, at so long as a step with the very first bounds takes on the average, or with ours */
     double promised_ns, brought_ns; /* by the last plan, against the bounds before */
     double charged_ns;              /* of cost_ns, in the account already */
     double without_ns;              /* a step with the first bounds, at the present speeds */
@@ -138,7 +138,7 @@ double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns);
  */
 void lbp_stepped_catch_up(struct lbp_stepped *s, double ns);
 
-/* A step with the very first bounds took so long on the average of all time, ns; 0: nobody knows. */
+/* A step with the very first bounds took so long on the average of all time, or ours if that is less, ns; 0: nobody knows. */
 double lbp_stepped_first_step_ns(const struct lbp_stepped *s, int64_t now_ns);
 
 /* stepped_stake.c: plans have lost more than may be, when the way back to the very first bounds is counted. */

@@ -14,7 +14,7 @@
 #define AT_ONCE \
     0.25 /* of what a step gains may be at stake at once; half after each undone plan; */
 #define STEP_NS 1000e6 /* as of a step that is as long as this, */
-#define SOLVENT 0.001  /* as long as plans have lost no more of all time; */
+#define SOLVENT 0.01  /* as long as plans have lost no more of all time; */
 #define INSOLVENT 0.1  /* and then to so much, of a real step */
 #define RATE 0.4       /* won by following, ratio: who wins less is believed less */
 #define STEADY 0.05 /* of the way back: plans that would never have lost more are right for good */

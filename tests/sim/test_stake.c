@@ -87,16 +87,16 @@ START_TEST(test_dear)
                k, n[k], sum[k] / n[k], worst[k], far[k], to_static[k] / n[k], lost[k]);
     printf("stake most=%.4f of fixed shares\n", most);
     all = lost[0] + lost[1];
-    few = all <= rounds * 45 / 1000;
+    few = all <= rounds * 18 / 1000;
     if (rounds < ROUNDS) /* too few for what is true of most */
         return;
     if (planted) /* each of the limits must be passed */
-        ck_assert_msg(most <= 1.3 || few, "%u lose more than 1 %%, the worst takes %.3f", all,
+        ck_assert_msg(most <= 1.12 || few, "%u lose more than 1 %%, the worst takes %.3f", all,
                       most);
-    ck_assert_double_le(most, 1.3);
+    ck_assert_double_le(most, 1.12);
     ck_assert(few);
     for (int k = 0; k < 2; k++)
-        ck_assert_double_le(sum[k] / n[k], 1.1);
+        ck_assert_double_le(sum[k] / n[k], 1.12);
 }
 END_TEST
 
@@ -159,15 +159,57 @@ START_TEST(test_moving)
            rounds, sum / rounds, worst, over1, over5, lost / rounds);
     if (rounds < MOVING) /* too few for what is true of most */
         return;
-    ck_assert_double_le(sum / rounds, 0.92);
-    ck_assert_uint_le(over1, rounds * 19 / 100);
-    ck_assert_uint_le(over5, rounds * 8 / 100);
-    ck_assert_double_le(worst, 1.3);
+    if (planted)
+        ck_assert_msg(worst <= 1.08 && over1 <= rounds * 8 / 100,
+                      "under loads that move %u lose more than 1 %%, the worst takes %.3f", over1,
+                      worst);
+    ck_assert_double_le(sum / rounds, 0.95);
+    ck_assert_uint_le(over1, rounds * 8 / 100);
+    ck_assert_uint_le(over5, rounds / 100);
+    ck_assert_double_le(worst, 1.08);
 }
 END_TEST
 
 /*
- * A load is on one of four hosts for half of each second, and a move of 16 ms a row was made that hardly changes what steps take:
+ * One of four hosts has half of itself for half of each period, and all that is right for a moment takes a second to move.  What is
+ * lost in one period must not be all that may be lost: who always follows the moment, goes broke and goes home wins nothing,
+ * however long the loop is.
+ */
+START_TEST(test_long)
+{
+    static const int64_t period_s[] = {1, 4, 10, 20, 40};
+    static const int64_t steps[] = {3000, 12000, 48000};
+    double over[3] = {0};
+
+    for (size_t k = 0; k < 3; k++) {
+        for (size_t i = 0; i < 5; i++) {
+            struct step_case c;
+            double fixed, x;
+
+            step_case_defaults(&c, LBP_STEPPED, 4, 1);
+            c.config.steps = steps[k];
+            c.config.row_ns = 4000000;
+            c.config.row_bytes = 400000;
+            c.config.parts = 4;
+            c.host[3].other_cores = 0.5;
+            c.host[3].flip_ns = period_s[i] * 500000000;
+            step_case_costs(&c, 2000, 80e6, 0, 1);
+            x = time_of(&c, getenv("SIM_PLANTED") ? "auto,profit=0" : "auto", &fixed) / fixed;
+            printf("stake long steps=%ld period_s=%ld auto_to_static=%.4f\n", (long)steps[k],
+                   (long)period_s[i], x);
+            over[k] += x / 5;
+            free(c.cost_ns);
+        }
+    }
+    printf("stake long auto_to_static=%.4f %.4f %.4f\n", over[0], over[1], over[2]);
+    ck_assert_msg(over[2] <= 0.91, "in long loops %.3f of the time of fixed shares", over[2]);
+    ck_assert_double_le(over[1], 0.95);
+    ck_assert_double_le(over[0], 1.01);
+}
+END_TEST
+
+/*
+ * A load is on one of four hosts for half of each second, and moves of 3 ms a row are made that hardly change what steps take:
  * the account must not say more than was won.  Ranks report at different steps; taking the longest of their steps in each
  * period for what steps took, it praised itself for 8 % of the time that were never won, and staked them.
  */
@@ -182,8 +224,8 @@ START_TEST(test_account)
 
         step_case_defaults(&c, LBP_STEPPED, 4, seed);
         c.config.steps = 600;
-        c.config.row_bytes = 1600000;
-        c.config.row_ns = 16000000;
+        c.config.row_bytes = 300000;
+        c.config.row_ns = 3000000;
         c.config.parts = 4;
         c.host[3].other_cores = 0.5;
         c.host[3].flip_ns = 500000000;
@@ -221,6 +263,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(t, 600);
     tcase_add_test(t, test_dear);
     tcase_add_test(t, test_moving);
+    tcase_add_test(t, test_long);
     tcase_set_timeout(account, 600);
     tcase_add_test(account, test_account);
     return suite_run("stake", t, account);
