@@ -8,15 +8,14 @@
 #define SHORT_NS 2000e6 /* no loop is thought to be shorter, when nobody told its steps */
 #define ALLOW 0.004     /* of its time may be lost on plans, on the whole; */
 #define TOO_MUCH 1.5    /* times that is: then the very first bounds come back */
-#define CREDIT 0.1      /* of what plans of a kind would have won may be lost, too, */
+#define CREDIT 0.25     /* of what plans of a kind would have won may be lost, too, */
 #define FALLS 3         /* less so many times the most that they would have lost in between */
 #define UNSURE 3        /* times its guessed cost a move may cost, as long as none was measured */
-#define AT_ONCE \
-    0.25 /* of what a step gains may be at stake at once; half after each undone plan; */
-#define STEP_NS 1000e6 /* as of a step that is as long as this, */
-#define SOLVENT 0.01  /* as long as plans have lost no more of all time; */
-#define INSOLVENT 0.1  /* and then to so much, of a real step */
-#define RATE 0.4       /* won by following, ratio: who wins less is believed less */
+#define AT_ONCE 0.25    /* of what a step gains may be at stake at once; half after undone plans; */
+#define STEP_NS 1000e6  /* as of a step that is as long as this, */
+#define SOLVENT 0.01    /* as long as plans have lost no more of all time; */
+#define INSOLVENT 0.1   /* and then to so much, of a real step */
+#define RATE 0.4        /* won by following, ratio: who wins less is believed less */
 #define STEADY 0.05 /* of the way back: plans that would never have lost more are right for good */
 #define BACK_WAY 1.05 /* times the way back: what is no farther, there and on, leads back */
 #define HALVINGS 8

@@ -87,7 +87,7 @@ START_TEST(test_dear)
                k, n[k], sum[k] / n[k], worst[k], far[k], to_static[k] / n[k], lost[k]);
     printf("stake most=%.4f of fixed shares\n", most);
     all = lost[0] + lost[1];
-    few = all <= rounds * 18 / 1000;
+    few = all <= rounds * 28 / 1000;
     if (rounds < ROUNDS) /* too few for what is true of most */
         return;
     if (planted) /* each of the limits must be passed */
@@ -96,7 +96,7 @@ START_TEST(test_dear)
     ck_assert_double_le(most, 1.12);
     ck_assert(few);
     for (int k = 0; k < 2; k++)
-        ck_assert_double_le(sum[k] / n[k], 1.12);
+        ck_assert_double_le(sum[k] / n[k], 1.09);
 }
 END_TEST
 
@@ -160,13 +160,13 @@ START_TEST(test_moving)
     if (rounds < MOVING) /* too few for what is true of most */
         return;
     if (planted)
-        ck_assert_msg(worst <= 1.08 && over1 <= rounds * 8 / 100,
+        ck_assert_msg(worst <= 1.12 && over1 <= rounds * 12 / 100,
                       "under loads that move %u lose more than 1 %%, the worst takes %.3f", over1,
                       worst);
-    ck_assert_double_le(sum / rounds, 0.95);
-    ck_assert_uint_le(over1, rounds * 8 / 100);
-    ck_assert_uint_le(over5, rounds / 100);
-    ck_assert_double_le(worst, 1.08);
+    ck_assert_double_le(sum / rounds, 0.94);
+    ck_assert_uint_le(over1, rounds * 12 / 100);
+    ck_assert_uint_le(over5, rounds * 2 / 100);
+    ck_assert_double_le(worst, 1.12);
 }
 END_TEST
 
@@ -204,7 +204,7 @@ START_TEST(test_long)
     printf("stake long auto_to_static=%.4f %.4f %.4f\n", over[0], over[1], over[2]);
     ck_assert_msg(over[2] <= 0.91, "in long loops %.3f of the time of fixed shares", over[2]);
     ck_assert_double_le(over[1], 0.95);
-    ck_assert_double_le(over[0], 1.01);
+    ck_assert_double_le(over[0], 1.0);
 }
 END_TEST
 
