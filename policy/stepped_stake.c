@@ -50,25 +50,27 @@ static double follow_ns(struct lbp_stepped *s, double lasts)
     return ahead * attained(s) * fmin(1, log1p(lasts / away)) * fmin(1, sqrt(ahead / away / RATE));
 }
 
-double lbp_stepped_move_cost(const struct lbp_stepped *s)
+/* Moves from `from` to `to`, each byte of which costs so many times what is known, ns. */
+static double way_cost(const struct lbp_stepped *s, const int64_t *from, const int64_t *to,
+                       double times)
 {
-    double bytes = (double)lbp_adjacent_most(s->bound, s->next, s->config.nranks) *
-                   (double)s->config.row_bytes;
-
-    if (memcmp(s->bound, s->next, ((size_t)s->config.nranks + 1) * sizeof(*s->next)) == 0)
-        return 0;
-    return lbp_profit_transfer_ns(&s->profit, bytes);
-}
-
-/* Moves from `from` to `to` may cost so much, ns. */
-static double may_cost(const struct lbp_stepped *s, const int64_t *from, const int64_t *to)
-{
-    double bytes = (double)lbp_adjacent_most(from, to, s->config.nranks) *
-                   (double)s->config.row_bytes * (s->profit.moves > 0 ? 1 : UNSURE);
+    double bytes =
+        (double)lbp_adjacent_most(from, to, s->config.nranks) * (double)s->config.row_bytes * times;
 
     if (memcmp(from, to, ((size_t)s->config.nranks + 1) * sizeof(*to)) == 0)
         return 0;
     return lbp_profit_transfer_ns(&s->profit, bytes);
+}
+
+double lbp_stepped_move_cost(const struct lbp_stepped *s)
+{
+    return way_cost(s, s->bound, s->next, 1);
+}
+
+/* They may cost so much, ns. */
+static double may_cost(const struct lbp_stepped *s, const int64_t *from, const int64_t *to)
+{
+    return way_cost(s, from, to, s->profit.moves > 0 ? 1 : UNSURE);
 }
 
 /* What may be lost whatever comes: a part of the time that the loop takes at least, ns. */
