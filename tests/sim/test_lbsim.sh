@@ -106,7 +106,7 @@ for row in 8000 400000; do # delays, and moves that cost most of the time
 done
 efficient 'e < 0.25 && u > 0.79' --kind=stepped --steps=3000 --seconds=60 --load=0.5 --period=2 --row=400000 --bandwidth=1e8 \
     --policy=siegell,filter=0,threshold=0,profit=0
-for seed in 1 2 3; do # who followed the load there would end below doing nothing
+for seed in 1 2 3; do # who followed the load there would take two or three times as long
     for period in 4 10 20; do
         swings="--kind=stepped --load=0.5 --period=$period --row=400000 --bandwidth=1e8 --seed=$seed"
         efficient 'e > 0.97 * u' --steps=3000 --seconds=60 $swings
