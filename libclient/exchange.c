@@ -182,6 +182,10 @@ void lbc_exchange_poll(struct lb_ctx *ctx, int64_t now_ns)
 
 void lbc_exchange_drop(struct lb_ctx *ctx, const struct lb_loop *l)
 {
+    struct lbc_transport *t = ctx->transport;
+
+    if (ctx->failed && t && t->ops->abandon)
+        t->ops->abandon(t);
     lbc_outgoing_drop(ctx, l);
     lbc_give_drop(ctx, l);
     lbc_incoming_drop(ctx, l);

@@ -26,7 +26,7 @@ void lbc_exchange_poll(struct lb_ctx *ctx, int64_t now_ns);
 /* Are transfers under way, announced, or not looked for so long that one may be here? */
 bool lbc_exchange_due(const struct lb_ctx *ctx, int64_t now_ns);
 
-/* Forget the transfers of a loop (NULL: of all). */
+/* Forget the transfers of a loop (NULL: of all); after a failure the program's memory is its own again. */
 void lbc_exchange_drop(struct lb_ctx *ctx, const struct lb_loop *l);
 
 #endif

@@ -82,6 +82,10 @@ struct lbc_transport_ops {
     /* Free a transfer whose segments nobody will receive. */
     void (*recv_drop)(struct lbc_transport *t, struct lbc_recv *recv);
 
+    /* After a failure, when the program may take its memory back: nothing that is under way is read from there or written
+     * there any more, and nothing new begins.  NULL: the layer below cannot. */
+    void (*abandon)(struct lbc_transport *t);
+
     /* Enter the next barrier; test says 1 when all ranks have entered it.  One at a time. */
     int (*barrier_start)(struct lbc_transport *t);
     int (*barrier_test)(struct lbc_transport *t);
@@ -129,8 +133,8 @@ struct lbc_transport {
  * Collective over it.  Returns 0 or a negative errno, on all ranks alike unless MPI itself failed.
  */
 #define LBC_MPI_LIBRARY "liblb_mpi.so.0"
-#define LBC_MPI_ENTRY "lb_mpi_transport_3"
+#define LBC_MPI_ENTRY "lb_mpi_transport_4"
 typedef int lbc_transport_entry(const void *mpi_comm, struct lbc_transport **ret);
-lbc_transport_entry lb_mpi_transport_3;
+lbc_transport_entry lb_mpi_transport_4;
 
 #endif

@@ -106,6 +106,7 @@ struct tcp_transport {
     struct lbc_recv *arrived;   /* headers that nobody has taken, in order */
     struct lbc_recv *receiving; /* taken */
     uint32_t narrived, next_id;
+    bool abandoned; /* transfers are, and their rows may be gone */
     struct tcp_group group;
     struct lbc_exchange *exchange; /* under way, in order of their starts */
     uint64_t *asked;               /* [size] bytes that a rank asked for, and were not sent yet */

@@ -31,7 +31,7 @@ static int pump(struct tcp_transport *t)
 {
     int rc = tcp_parts_pump(t);
 
-    for (struct lbc_send *s = t->send; s && rc == 0; s = s->next) {
+    for (struct lbc_send *s = t->abandoned ? NULL : t->send; s && rc == 0; s = s->next) {
         uint64_t sent;
 
         if (s->go && s->rows.left > 0)
@@ -84,6 +84,8 @@ static int take_rows(struct tcp_transport *t, int source, const struct tcp_head 
 {
     struct lbc_recv *r = t->receiving;
 
+    if (t->abandoned)
+        return 0;
     while (r && (r->id != h->id || r->source != source))
         r = r->next;
     if (!r || n > r->rows.left)
@@ -268,6 +270,11 @@ static int tcp_recv_test(struct lbc_transport *base, struct lbc_recv *r)
     return rc < 0 ? rc : 1;
 }
 
+static void tcp_abandon(struct lbc_transport *base)
+{
+    tcp_of(base)->abandoned = true;
+}
+
 static int tcp_wait_fd(struct lbc_transport *base)
 {
     return lbc_mesh_fd(tcp_of(base)->mesh);
@@ -303,6 +310,7 @@ static const struct lbc_transport_ops tcp_ops = {
     .recv = tcp_recv,
     .recv_test = tcp_recv_test,
     .recv_drop = tcp_recv_drop,
+    .abandon = tcp_abandon,
     .barrier_start = tcp_barrier_start,
     .barrier_test = tcp_least_test,
     .exchange_create = tcp_exchange_create,

@@ -52,6 +52,11 @@ check_PROGRAMS += tests/unit/libclient/test_mesh
 tests_unit_libclient_test_mesh_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SODIUM_CFLAGS)
 tests_unit_libclient_test_mesh_LDADD = libclient.la $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/libclient/test_abandon
+tests_unit_libclient_test_abandon_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_libclient_test_abandon_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_abandon_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+
 check_PROGRAMS += tests/unit/libclient/test_vote
 tests_unit_libclient_test_vote_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_vote_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread

@@ -56,7 +56,7 @@ int world_exchange_start(struct lbc_transport *t, struct lbc_exchange *e)
             continue;
         piece = calloc(1, sizeof(*piece));
         piece->segment = part->segment;
-        piece->buffered = world_random(&w->random, 2);
+        piece->buffered = world_random(&w->random, 2) && part->segment.bytes < LARGE_BYTES;
         piece->taken = &e->part[i].done;
         if (piece->buffered) {
             piece->segment.base = malloc(part->segment.bytes);

@@ -13,6 +13,7 @@
 #define BARRIERS_MAX 100000
 #define DELAY 4 /* polls at most that a step of a transfer takes longer than it must */
 #define DELAY_LONG 40
+#define LARGE_BYTES ((size_t)64 << 10) /* what MPI keeps at its source until it is asked for */
 
 struct message; /* of world_transfer.c */
 struct piece;   /* of world_exchange.c */

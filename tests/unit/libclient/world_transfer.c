@@ -6,7 +6,6 @@
 
 #include "tests/unit/libclient/world_impl.h"
 
-#define LARGE_BYTES (64 << 10) /* what MPI keeps at its source until it is asked for */
 
 struct lbc_send {
     struct message *m;
