@@ -80,6 +80,7 @@ static void give_up(struct lb_loop *l)
     } while (!ctx->failed && lbc_outgoing_active(l) &&
              waited_ns < ctx->patience_ns / LBC_TELL_PART);
     ctx->failed = true;
+    lbc_exchange_drop(ctx, NULL);
 }
 
 bool lbc_leave_is_vain(struct lb_loop *l, bool votes)

@@ -82,8 +82,9 @@ struct lbc_transport_ops {
     /* Free a transfer whose segments nobody will receive. */
     void (*recv_drop)(struct lbc_transport *t, struct lbc_recv *recv);
 
-    /* After a failure, when the program may take its memory back: nothing that is under way is read from there or written
-     * there any more, and nothing new begins.  NULL: the layer below cannot. */
+    /* After a failure, when the program may take its memory back and this rank may not come again for long: nothing that is
+     * under way is read from there or written there any more, nothing new begins, and whom the last words do not reach by
+     * themselves hears of the failure in another way.  NULL: the layer below sees to it, as far as it can. */
     void (*abandon)(struct lbc_transport *t);
 
     /* Enter the next barrier; test says 1 when all ranks have entered it.  One at a time. */

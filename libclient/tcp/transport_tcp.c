@@ -272,7 +272,14 @@ static int tcp_recv_test(struct lbc_transport *base, struct lbc_recv *r)
 
 static void tcp_abandon(struct lbc_transport *base)
 {
-    tcp_of(base)->abandoned = true;
+    struct tcp_transport *t = tcp_of(base);
+    int r = 0;
+
+    t->abandoned = true;
+    while (r < base->size && lbc_mesh_is_flushed(t->mesh, r))
+        r++;
+    if (r < base->size)
+        lbc_mesh_fail(t->mesh);
 }
 
 static int tcp_wait_fd(struct lbc_transport *base)
