@@ -4,14 +4,15 @@
 command -v spin >/dev/null || skip_all "spin is not installed"
 command -v "${CC:-gcc}" >/dev/null || skip_all "no C compiler"
 
-# Build the verifier of a case, and search.  Its output in $tap_tmp/pan.out.
+# Build the verifier of a case, and search, for 200 s of processor time at most: beside other tests that may be long.
+# Its output in $tap_tmp/pan.out.
 search() { # CFLAGS PANFLAGS DEFINE...
   local cflags=$1 flags=$2
   shift 2
   rm -rf "$tap_tmp/pan"
   mkdir "$tap_tmp/pan"
   # shellcheck disable=SC2086
-  (cd "$tap_tmp/pan" && spin -a "$@" "$model" && "${CC:-gcc}" -w -O1 -DCOLLAPSE -DMEMLIM=1500 $cflags -o pan pan.c && timeout 200 ./pan -m1000000 -w22 $flags) \
+  (cd "$tap_tmp/pan" && spin -a "$@" "$model" && "${CC:-gcc}" -w -O1 -DCOLLAPSE -DMEMLIM=1500 $cflags -o pan pan.c && { ulimit -t 200; ./pan -m1000000 -w22 $flags; }) \
     >"$tap_tmp/pan.out" 2>&1 || { tail -n 20 "$tap_tmp/pan.out"; return 1; }
 }
 
