@@ -193,8 +193,6 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     d->benefit_ns = lbp_stepped_benefit_ns(s, ratio_gain(d), lasts, now_ns);
     d->least = fmin(d->least, ratio_gain(d)); /* a part of the way brings a part */
     d->detail = d->after_ns > whole_ns ? LBP_DETAIL_PART : LBP_DETAIL_NONE;
-    if (d->detail == LBP_DETAIL_PART && s->profit.moves == 0) /* and tells what moves cost */
-        d->benefit_ns = fmax(d->benefit_ns, s->ahead_ns[s->kind]);
     if (comes_too_late(s, ratio_gain(d), lasts))
         return LBP_REASON_UNPROFITABLE;
     if (!lbp_profit_worth(&s->profit, d->benefit_ns, d->cost_ns))

@@ -7,15 +7,17 @@
 
 #define SHORT_NS 2000e6 /* no loop is thought to be shorter, when nobody told its steps */
 #define ALLOW 0.004     /* of its time may be lost on plans, on the whole; */
-#define TOO_MUCH 1.5    /* times that is: then the very first bounds come back */
-#define CREDIT 0.25     /* of what plans of a kind would have won may be lost, too, */
-#define FALLS 3         /* less so many times the most that they would have lost in between */
-#define UNSURE 3        /* times its guessed cost a move may cost, as long as none was measured */
-#define AT_ONCE 0.25    /* of what a step gains may be at stake at once; half after undone plans; */
-#define STEP_NS 1000e6  /* as of a step that is as long as this, */
-#define SOLVENT 0.01    /* as long as plans have lost no more of all time; */
-#define INSOLVENT 0.1   /* and then to so much, of a real step */
-#define RATE 0.4        /* won by following, ratio: who wins less is believed less */
+#define TOO_MUCH 1.5    /* times that is: then the very first bounds come back; */
+#define FAR_TOO_MUCH \
+    6                /* or that, as long as who follows has lost as much before, and won it again */
+#define CREDIT 0.25  /* of what plans of a kind would have won may be lost, too, */
+#define FALLS 6      /* less so many times the most that they would have lost in between */
+#define UNSURE 3     /* times its guessed cost a move may cost, as long as none was measured */
+#define AT_ONCE 0.25 /* of what a step gains may be at stake at once; half after undone plans; */
+#define STEP_NS 1000e6 /* as of a step that is as long as this, */
+#define SOLVENT 0.01   /* as long as plans have lost no more of all time; */
+#define INSOLVENT 0.1  /* and then to so much, of a real step */
+#define RATE 0.4       /* won by following, ratio: who wins less is believed less */
 #define STEADY 0.05 /* of the way back: plans that would never have lost more are right for good */
 #define BACK_WAY 1.05 /* times the way back: what is no farther, there and on, leads back */
 #define HALVINGS 8
@@ -94,10 +96,13 @@ static double credit(struct lbp_stepped *s, int64_t now_ns)
            exp2(-s->undone);
 }
 
+/* A load that comes and goes is met by bounds that lose while it is away: that it goes again says nothing against them. */
 bool lbp_stepped_has_lost(struct lbp_stepped *s, int64_t now_ns)
 {
-    return s->account_ns - may_cost(s, s->bound, s->first) + credit(s, now_ns) <
-           -TOO_MUCH * allowance(s, now_ns);
+    double left = s->account_ns - may_cost(s, s->bound, s->first) + credit(s, now_ns);
+    bool as_before = s->top_steps[s->kind] - s->lead_steps[s->kind] < s->fall_steps[s->kind];
+
+    return left < -(as_before ? FAR_TOO_MUCH : TOO_MUCH) * allowance(s, now_ns);
 }
 
 /* What is staked for a plan that goes to `whole` in the end. */

@@ -8,6 +8,7 @@ set -u
 planted_seen SIM_PLANTED sim/test_stake stake 'lose more than 1 %, the worst takes'
 planted_seen SIM_PLANTED sim/test_stake stake 'under loads that move'
 planted_seen SIM_PLANTED sim/test_stake stake 'in long loops'
+planted_seen SIM_PLANTED sim/test_stake stake 'under short periods'
 planted_seen SIM_PLANTED sim/test_stake account 'more than was won'
 planted_seen SIM_PLANTED sim/test_step drawn 'on steady hosts the worst takes'
 planted_seen SIM_PLANTED sim/test_swings errors 'noisy times: all limits are passed'

@@ -87,7 +87,7 @@ START_TEST(test_dear)
                k, n[k], sum[k] / n[k], worst[k], far[k], to_static[k] / n[k], lost[k]);
     printf("stake most=%.4f of fixed shares\n", most);
     all = lost[0] + lost[1];
-    few = all <= rounds * 28 / 1000;
+    few = all <= rounds * 24 / 1000;
     if (rounds < ROUNDS) /* too few for what is true of most */
         return;
     if (planted) /* each of the limits must be passed */
@@ -160,12 +160,12 @@ START_TEST(test_moving)
     if (rounds < MOVING) /* too few for what is true of most */
         return;
     if (planted)
-        ck_assert_msg(worst <= 1.12 && over1 <= rounds * 12 / 100,
+        ck_assert_msg(worst <= 1.12 && over1 <= rounds * 9 / 100,
                       "under loads that move %u lose more than 1 %%, the worst takes %.3f", over1,
                       worst);
     ck_assert_double_le(sum / rounds, 0.94);
-    ck_assert_uint_le(over1, rounds * 12 / 100);
-    ck_assert_uint_le(over5, rounds * 2 / 100);
+    ck_assert_uint_le(over1, rounds * 9 / 100);
+    ck_assert_uint_le(over5, rounds * 15 / 1000);
     ck_assert_double_le(worst, 1.12);
 }
 END_TEST
@@ -202,9 +202,50 @@ START_TEST(test_long)
         }
     }
     printf("stake long auto_to_static=%.4f %.4f %.4f\n", over[0], over[1], over[2]);
-    ck_assert_msg(over[2] <= 0.91, "in long loops %.3f of the time of fixed shares", over[2]);
-    ck_assert_double_le(over[1], 0.95);
+    ck_assert_msg(over[2] <= 0.9, "in long loops %.3f of the time of fixed shares", over[2]);
+    ck_assert_double_le(over[1], 0.93);
     ck_assert_double_le(over[0], 1.0);
+}
+END_TEST
+
+/*
+ * The same with rows that take 80 us to move, and periods in which a few plans come into force: bounds for the worst moments win
+ * in each of them, and lose as long as the load is away.  Who then goes home, as plans have lost enough, loses in each period.
+ */
+START_TEST(test_periods)
+{
+    static const double period_s[] = {0.6, 0.8, 1, 1.2, 1.5, 2, 3, 4};
+    double sum = 0, worst = 0;
+    unsigned n = 0, over1 = 0;
+
+    for (size_t i = 0; i < 8; i++) {
+        for (int phase = 0; phase < 5; phase++) {
+            struct step_case c;
+            double fixed, x;
+
+            step_case_defaults(&c, LBP_STEPPED, 4, 1);
+            c.config.steps = 3000;
+            c.config.row_ns = 80000;
+            c.config.row_bytes = 8000;
+            c.config.parts = 4;
+            c.host[3].other_cores = 0.5;
+            c.host[3].flip_ns = (int64_t)(period_s[i] * 500e6);
+            c.host[3].flip_phase_ns = (int64_t)(period_s[i] * 200e6) * phase;
+            step_case_costs(&c, 4000, 80e6, 0, 1);
+            x = time_of(&c, getenv("SIM_PLANTED") ? "auto,profit=0" : "auto", &fixed) / fixed;
+            sum += x;
+            worst = fmax(worst, x);
+            over1 += x > 1.01;
+            n++;
+            free(c.cost_ns);
+        }
+    }
+    printf("stake periods runs=%u auto_to_static=%.4f worst=%.4f over_1.01=%u\n", n, sum / n, worst,
+           over1);
+    ck_assert_msg(over1 == 0, "under short periods %u lose more than 1 %%, the worst takes %.3f",
+                  over1, worst);
+    ck_assert_double_le(sum / n, 0.89);
+    ck_assert_double_le(worst, 0.95);
 }
 END_TEST
 
@@ -264,6 +305,7 @@ int main(int argc, char **argv)
     tcase_add_test(t, test_dear);
     tcase_add_test(t, test_moving);
     tcase_add_test(t, test_long);
+    tcase_add_test(t, test_periods);
     tcase_set_timeout(account, 600);
     tcase_add_test(account, test_account);
     return suite_run("stake", t, account);

@@ -350,9 +350,9 @@ START_TEST(test_in_turn)
             praise += r.account_ns / (double)r.static_ns - (1 - x);
         }
     check("in turn",
-          (struct limit[]){{"over_static", sum / n, 1.002},
+          (struct limit[]){{"over_static", sum / n, 1.0},
                            {"worst", worst, 1.08},
-                           {"over_1.05", lost / n, 0.015},
+                           {"over_1.05", lost / n, 0.012},
                            {"account_over_truth", praise / n, 0.01}},
           4);
 }

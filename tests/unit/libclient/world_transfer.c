@@ -6,7 +6,6 @@
 
 #include "tests/unit/libclient/world_impl.h"
 
-
 struct lbc_send {
     struct message *m;
 };
