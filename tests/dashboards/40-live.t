@@ -39,7 +39,15 @@ for b in "${boards[@]}"; do
   sed 's/^/# /' "$tap_tmp/out" | tail -n 2
 done
 sed 's/lb_job_share_ratio/lb_job_share/' "$top/dashboards/job.json" >"$tap_tmp/planted.json"
-finds() { ! ask "$tap_tmp/planted.json" >"$tap_tmp/found" && grep -q "FAILED.*$1" "$tap_tmp/found"; } # WHAT
+finds() { # WHAT
+  local i
+  for i in 1 2 3 4; do
+    ! ask "$tap_tmp/planted.json" >"$tap_tmp/found" && grep -q "FAILED.*$1" "$tap_tmp/found" && return
+    [ $i = 4 ] || sleep 8
+  done
+  cat "$tap_tmp/found"
+  return 1
+}
 ok "found out: a metric misspelt" finds 'no series: .*lb_job_share{'
 sed 's/by (host)/by (hosts)/; s/{{host}}/{{hosts}}/' "$top/dashboards/job.json" >"$tap_tmp/planted.json"
 ok "found out: a label misspelt" finds "legend's label hosts"
