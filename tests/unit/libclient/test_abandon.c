@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "libclient/transport.h"
 #include "tests/unit/libclient/wired.h"
 #include "tests/unit/suite.h"
@@ -107,6 +108,25 @@ START_TEST(test_source)
 }
 END_TEST
 
+/* Its last words wait for a rank that has not proved itself: who waits for it hears of it nevertheless, though it never comes back. */
+START_TEST(test_unheard)
+{
+    int rc;
+
+    ck_assert_int_eq(rank[0]->ops->send(rank[0], 1, "move", 5, NULL, 0, &sending), 0);
+    ck_assert(!rank[0]->ops->is_under_way(rank[0], 1));
+    rank[0]->ops->abandon(rank[0]);
+    rc = rank[1]->ops->barrier_start(rank[1]);
+    for (int i = 0; i < 10000 && rc == 0; i++) {
+        rc = rank[1]->ops->barrier_test(rank[1]);
+        lbx_clock_sleep_ns(LBX_NS_PER_MS);
+    }
+    ck_assert_int_lt(rc, 0);
+    rank[1]->ops->destroy(rank[1]);
+    rank[0]->ops->destroy(rank[0]);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = suite_case("abandon");
@@ -115,5 +135,6 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, test_destination);
     tcase_add_test(tc, test_source);
+    tcase_add_test(tc, test_unheard);
     return suite_run("abandon", tc);
 }
