@@ -170,6 +170,20 @@ START_TEST(test_moving)
 }
 END_TEST
 
+/* One of four hosts has half of itself for half of each period; n rows of so many bytes go at 100 MB/s. */
+static void half_at_times(struct step_case *c, int64_t steps, int64_t n, int64_t row_bytes,
+                          double period_s)
+{
+    step_case_defaults(c, LBP_STEPPED, 4, 1);
+    c->config.steps = steps;
+    c->config.row_ns = row_bytes * 10;
+    c->config.row_bytes = row_bytes;
+    c->config.parts = 4;
+    c->host[3].other_cores = 0.5;
+    c->host[3].flip_ns = (int64_t)(period_s * 500e6);
+    step_case_costs(c, n, 80e6, 0, 1);
+}
+
 /*
  * One of four hosts has half of itself for half of each period, and all that is right for a moment takes a second to move.  What is
  * lost in one period must not be all that may be lost: who always follows the moment, goes broke and goes home wins nothing,
@@ -186,14 +200,7 @@ START_TEST(test_long)
             struct step_case c;
             double fixed, x;
 
-            step_case_defaults(&c, LBP_STEPPED, 4, 1);
-            c.config.steps = steps[k];
-            c.config.row_ns = 4000000;
-            c.config.row_bytes = 400000;
-            c.config.parts = 4;
-            c.host[3].other_cores = 0.5;
-            c.host[3].flip_ns = period_s[i] * 500000000;
-            step_case_costs(&c, 2000, 80e6, 0, 1);
+            half_at_times(&c, steps[k], 2000, 400000, (double)period_s[i]);
             x = time_of(&c, getenv("SIM_PLANTED") ? "auto,profit=0" : "auto", &fixed) / fixed;
             printf("stake long steps=%ld period_s=%ld auto_to_static=%.4f\n", (long)steps[k],
                    (long)period_s[i], x);
@@ -223,15 +230,8 @@ START_TEST(test_periods)
             struct step_case c;
             double fixed, x;
 
-            step_case_defaults(&c, LBP_STEPPED, 4, 1);
-            c.config.steps = 3000;
-            c.config.row_ns = 80000;
-            c.config.row_bytes = 8000;
-            c.config.parts = 4;
-            c.host[3].other_cores = 0.5;
-            c.host[3].flip_ns = (int64_t)(period_s[i] * 500e6);
+            half_at_times(&c, 3000, 4000, 8000, period_s[i]);
             c.host[3].flip_phase_ns = (int64_t)(period_s[i] * 200e6) * phase;
-            step_case_costs(&c, 4000, 80e6, 0, 1);
             x = time_of(&c, getenv("SIM_PLANTED") ? "auto,profit=0" : "auto", &fixed) / fixed;
             sum += x;
             worst = fmax(worst, x);
