@@ -91,7 +91,8 @@ START_TEST(test_dear)
     if (rounds < ROUNDS) /* too few for what is true of most */
         return;
     if (planted) /* each of the limits must be passed */
-        ck_assert_msg(most <= 1.12 || few, "%u lose more than 1 %%, the worst takes %.3f", all,
+        ck_assert_msg(most <= 1.12 || few,
+                      "where moves are dear %u lose more than 1 %%, the worst takes %.3f", all,
                       most);
     ck_assert_double_le(most, 1.12);
     ck_assert(few);
