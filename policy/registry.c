@@ -30,6 +30,7 @@ enum key {
     KEY_THRESHOLD,
     KEY_FILTER,
     KEY_PROFIT,
+    KEY_STAKE,
     KEY_STABLE,
     KEY_CHUNK,
     KEY_GRAIN,
@@ -50,6 +51,9 @@ static const struct lbp_key_info keys[KEYS] = {
     [KEY_PROFIT] = {"profit", "ratio",
                     "times its cost that a plan must bring; 0: the cost is not looked at",
                     "0.5; stepped loops: 1, more after plans that lost, at most 3.3"},
+    [KEY_STAKE] = {"stake", "ratio",
+                   "part of what moves would have won that they may lose; stepped loops",
+                   "0.25; with 0 they may lose 0.4 % of the time, and what they have won"},
     [KEY_STABLE] = {"stable", "s", "time that the hosts' speeds are taken to stay as they are",
                     "from the hosts' load history, and the changes that the job sees"},
     [KEY_CHUNK] = {"chunk", "s", "time of one chunk handed to the program",
@@ -87,6 +91,7 @@ void lbp_params_init(struct lbp_params *p)
     p->chunk_ns = -1;
     p->grain = -1;
     p->profit = -1;
+    p->stake = -1;
     p->stable_ns = -1;
 }
 
@@ -104,6 +109,8 @@ static int set_key(struct lbp_params *p, enum key key, struct lbp_piece value,
         return lbp_value_ratio(value, name, LBP_MICRO - 1, &p->filter, err);
     case KEY_PROFIT:
         return lbp_value_ratio(value, name, LBP_PROFIT_MAX * LBP_MICRO, &p->profit, err);
+    case KEY_STAKE:
+        return lbp_value_ratio(value, name, LBP_MICRO, &p->stake, err);
     case KEY_STABLE:
         return lbp_value_duration(value, name, STABLE_MIN, STABLE_MAX, &p->stable_ns, err);
     case KEY_GRAIN:
@@ -294,6 +301,7 @@ int lbp_params_print(const struct lbp_params *p, char *text, size_t size)
     put_ratio(&w, keys[KEY_THRESHOLD].name, p->threshold);
     put_ratio(&w, keys[KEY_FILTER].name, p->filter);
     put_ratio(&w, keys[KEY_PROFIT].name, p->profit);
+    put_ratio(&w, keys[KEY_STAKE].name, p->stake);
     put_duration(&w, keys[KEY_STABLE].name, p->stable_ns);
     put_duration(&w, keys[KEY_CHUNK].name, p->chunk_ns);
     if (p->grain > 0)

@@ -26,6 +26,7 @@ struct lbp_params {
     int64_t chunk_ns;  /* chunk= : time of one chunk handed to the program */
     int64_t grain;     /* grain= : iterations of a chunk, or elements of a pipelined loop's block */
     double profit;     /* profit= : a plan must bring so many times its cost */
+    double stake;      /* stake= : part of what moves would have won that they may lose, 0 to 1 */
     int64_t stable_ns; /* stable= : the hosts' speeds are taken to stay so long */
     bool report;       /* report : a summary at the end, on stderr */
     char trace[256];   /* trace=FILE : write every decision there; "" none */

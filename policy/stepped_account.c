@@ -224,6 +224,7 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
         s->prev_expected_ns = before;
         s->brought_ns += (double)steps * (before - s->tried_ns);
         s->won_ns += (double)steps * (before - s->tried_ns);
+        s->behind_ns += (double)steps * (s->tried_ns - s->without_ns);
         s->promised_ns += (double)steps * (s->last_before_ns - s->last_after_ns);
     }
     if (s->config.pipelined > 0)
@@ -255,8 +256,9 @@ double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
 {
     if (s->prev_expected_ns < 0 || s->config.params.policy == LBP_SIEGELL)
         return 0;
-    if (s->without_ns < BETTER * s->tried_ns && lbp_stepped_has_lost(s, now_ns) &&
-        are_others(s, s->first))
+    s->home = s->without_ns < BETTER * s->tried_ns && lbp_stepped_has_lost(s, now_ns) &&
+              are_others(s, s->first);
+    if (s->home)
         return s->without_ns;
     /* before are the bounds that were found to be wrong; or those of another moment */
     if (s->undoing || s->kind != 0)

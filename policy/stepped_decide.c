@@ -141,8 +141,12 @@ static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t
     d->cost_ns = lbp_stepped_move_cost(s);
     d->benefit_ns = ratio_gain(d) * fmin(lbp_stepped_horizon(s, d->before_ns, now_ns),
                                          lbp_horizon_ns(&s->profit.horizon, now_ns));
-    if (ratio_gain(d) < BACK_GAIN)
+    if (s->home) { /* they have lost so much: who goes on may lose it again */
+        d->benefit_ns = fmax(d->benefit_ns, s->behind_ns);
+        d->least = d->threshold = 0;
+    } else if (ratio_gain(d) < BACK_GAIN) {
         return LBP_REASON_BELOW_THRESHOLD;
+    }
     return lbp_profit_worth(&s->profit, d->benefit_ns, d->cost_ns) ? LBP_REASON_PROPORTIONAL
                                                                    : LBP_REASON_UNPROFITABLE;
 }
@@ -229,7 +233,7 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     s->prev_expected_ns = INFINITY;
     /* not as before a load came that the plan is made for */
     s->prev_real_ns = s->held_steps > 0 ? fmax(s->held_ns / s->held_steps, s->measured_ns) : 0;
-    s->held_ns = s->held_steps = s->won_ns = 0;
+    s->held_ns = s->held_steps = s->won_ns = s->behind_ns = 0;
     s->judged = false;
     s->cost_ns = s->charged_ns = s->promised_ns = s->brought_ns = 0;
     s->last_before_ns = s->last.before_ns;

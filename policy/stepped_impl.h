@@ -73,6 +73,8 @@ struct lbp_stepped {
     double without_ns;              /* a step with the first bounds, at the present speeds */
     double measured_ns;           /* a step with the present bounds, the longest rank's computing */
     double real_ns, prev_real_ns; /* a step as it really took, now; with the bounds before */
+    bool home;                    /* next is the very first bounds, as plans have lost too much */
+    double behind_ns;             /* lost with the present bounds, against the very first */
     bool undoing;                 /* the last plan undid another */
     int undone;                   /* plans, one after another but for some that kept their word */
     double undone_gain;           /* ratio, that the last of them promised */

@@ -9,11 +9,11 @@
 #define ALLOW 0.004     /* of its time may be lost on plans, on the whole; */
 #define TOO_MUCH 1.5    /* times that is: then the very first bounds come back; */
 #define FAR_TOO_MUCH \
-    6                /* or that, as long as who follows has lost as much before, and won it again */
-#define CREDIT 0.25  /* of what plans of a kind would have won may be lost, too, */
-#define FALLS 6      /* less so many times the most that they would have lost in between */
-#define UNSURE 3     /* times its guessed cost a move may cost, as long as none was measured */
-#define AT_ONCE 0.25 /* of what a step gains may be at stake at once; half after undone plans; */
+    6              /* or that, as long as who follows has lost as much before, and won it again; */
+#define STAKE 0.25 /* of what plans of a kind would have won may be lost, too, */
+#define FALLS 6    /* less so many times the most that they would have lost in between */
+#define UNSURE 3   /* times its guessed cost a move may cost, as long as none was measured */
+#define AT_ONCE 0.25   /* of what a step gains may be at stake at once; half after undone plans; */
 #define STEP_NS 1000e6 /* as of a step that is as long as this, */
 #define SOLVENT 0.01   /* as long as plans have lost no more of all time; */
 #define INSOLVENT 0.1  /* and then to so much, of a real step */
@@ -22,6 +22,18 @@
 #define BACK_WAY 1.05 /* times the way back: what is no farther, there and on, leads back */
 #define HALVINGS 8
 #define PART_MIN 0.02 /* less of a plan is not worth a move */
+
+/* Of what plans would have won. */
+static double stake(const struct lbp_stepped *s)
+{
+    return s->config.params.stake >= 0 ? s->config.params.stake : STAKE;
+}
+
+/* Who stakes less than is automatic stakes less at once, too, and goes home sooner: ratio, 0 to 1. */
+static double boldness(const struct lbp_stepped *s)
+{
+    return fmin(1, stake(s) / STAKE);
+}
 
 /* So much the plan attains of what shares could bring that need not be whole iterations: ratio. */
 static double attained(struct lbp_stepped *s)
@@ -92,7 +104,7 @@ static double credit(struct lbp_stepped *s, int64_t now_ns)
 {
     double lead = s->lead_steps[s->kind] - FALLS * s->fall_steps[s->kind];
 
-    return CREDIT * fmax(0, lead) * lbp_stepped_first_step_ns(s, now_ns) * attained(s) *
+    return stake(s) * fmax(0, lead) * lbp_stepped_first_step_ns(s, now_ns) * attained(s) *
            exp2(-s->undone);
 }
 
@@ -101,8 +113,9 @@ bool lbp_stepped_has_lost(struct lbp_stepped *s, int64_t now_ns)
 {
     double left = s->account_ns - may_cost(s, s->bound, s->first) + credit(s, now_ns);
     bool as_before = s->top_steps[s->kind] - s->lead_steps[s->kind] < s->fall_steps[s->kind];
+    double times = TOO_MUCH + (as_before ? (FAR_TOO_MUCH - TOO_MUCH) * boldness(s) : 0);
 
-    return left < -(as_before ? FAR_TOO_MUCH : TOO_MUCH) * allowance(s, now_ns);
+    return left < -times * allowance(s, now_ns);
 }
 
 /* What is staked for a plan that goes to `whole` in the end. */
@@ -121,7 +134,7 @@ static struct means means(struct lbp_stepped *s, double gain, int64_t now_ns)
 
     return (struct means){
         .at_once = AT_ONCE * gain * exp2(-s->undone) *
-                   (solvent ? fmax(s->real_ns, STEP_NS) : INSOLVENT * s->real_ns),
+                   (solvent ? fmax(s->real_ns, boldness(s) * STEP_NS) : INSOLVENT * s->real_ns),
         .all = s->account_ns + allowance(s, now_ns) + credit(s, now_ns),
         .back = may_cost(s, s->next, s->first),
         .fall = lbp_stepped_first_step_ns(s, now_ns) *
