@@ -5,7 +5,7 @@
 set -u
 [ -z "${LB_TEST_FEW:-}${LB_TEST_BRIEF:-}" ] || exit 77 # too few for the limits
 . "${top_srcdir:-.}/tests/lib/planted.sh"
-planted_seen SIM_PLANTED sim/test_stake stake 'where moves are dear' 'under loads that move' 'in long loops' 'under short periods'
+planted_seen SIM_PLANTED sim/test_stake stake 'where moves are dear' 'under loads that move' 'with no stake' 'who loses little' 'in long loops' 'under short periods'
 planted_seen SIM_PLANTED sim/test_stake account 'more than was won'
 planted_seen SIM_PLANTED sim/test_step drawn 'on steady hosts the worst takes'
 planted_seen SIM_PLANTED sim/test_swings errors 'noisy times: all limits are passed' 'in turn: all limits are passed'

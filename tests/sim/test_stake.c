@@ -171,6 +171,79 @@ START_TEST(test_moving)
 }
 END_TEST
 
+struct outcome {
+    unsigned n, over1;
+    double sum, worst;
+};
+
+/* One more case, which is thrown away. */
+static void add_case(struct outcome *o, struct step_case *c, const char *policy)
+{
+    double fixed, over = time_of(c, policy, &fixed) / fixed;
+
+    o->n++;
+    o->over1 += over > 1.01;
+    o->sum += over;
+    o->worst = fmax(o->worst, over);
+    free(c->cost_ns);
+}
+
+/* stake=0: little is lost, also where moves are dear and loads come and go; and much is won all the same. */
+START_TEST(test_nothing_at_stake)
+{
+    const char *policy = getenv("SIM_PLANTED") ? "auto,profit=0" : "auto,stake=0";
+    struct outcome dear = {0}, moving = {0};
+    unsigned lost;
+
+    for (unsigned seed = 1; seed <= brief_rounds(MOVING); seed += 4) {
+        struct step_case c;
+
+        draw_moving(&c, seed);
+        add_case(&moving, &c, policy);
+    }
+    for (unsigned seed = 1; seed <= brief_rounds(ROUNDS); seed += 4) {
+        struct step_case c;
+
+        draw_dear(&c, seed);
+        if (c.config.nranks > 1)
+            add_case(&dear, &c, policy);
+        else
+            free(c.cost_ns);
+    }
+    printf("stake nothing dear=%.4f of %u, moving=%.4f of %u; over_1.01=%u %u worst=%.4f %.4f\n",
+           dear.sum / dear.n, dear.n, moving.sum / moving.n, moving.n, dear.over1, moving.over1,
+           dear.worst, moving.worst);
+    lost = dear.over1 + moving.over1;
+    if (brief_rounds(MOVING) < MOVING) /* too few for what is true of most */
+        return;
+    ck_assert_msg(lost <= 2 && fmax(dear.worst, moving.worst) <= 1.03,
+                  "with no stake %u lose more than 1 %%, the worst takes %.3f", lost,
+                  fmax(dear.worst, moving.worst));
+    ck_assert_double_le(dear.sum / dear.n, 0.74);
+    ck_assert_double_le(moving.sum / moving.n, 0.98);
+}
+END_TEST
+
+/*
+ * Two loops whose first small plan loses 1 to 2 % in some moments, and in none of them so much that the way home would pay within the
+ * time that speeds stay: they stayed away from home, and lost it to the end.
+ */
+START_TEST(test_home)
+{
+    const char *policy = getenv("SIM_PLANTED") ? "auto,profit=0" : "auto";
+    struct outcome o = {0};
+
+    for (int i = 0; i < 2; i++) {
+        struct step_case c;
+
+        draw_moving(&c, i ? 244 : 19);
+        add_case(&o, &c, policy);
+    }
+    printf("stake home worst=%.4f\n", o.worst);
+    ck_assert_msg(o.worst <= 1.005, "who loses little for ever takes %.3f", o.worst);
+}
+END_TEST
+
 /* One of four hosts has half of itself for half of each period; n rows of so many bytes go at 100 MB/s. */
 static void half_at_times(struct step_case *c, int64_t steps, int64_t n, int64_t row_bytes,
                           double period_s)
@@ -305,6 +378,8 @@ int main(int argc, char **argv)
     tcase_set_timeout(t, 600);
     tcase_add_test(t, test_dear);
     tcase_add_test(t, test_moving);
+    tcase_add_test(t, test_nothing_at_stake);
+    tcase_add_test(t, test_home);
     tcase_add_test(t, test_long);
     tcase_add_test(t, test_periods);
     tcase_set_timeout(account, 600);
