@@ -214,7 +214,7 @@ START_TEST(test_tables)
     const struct lbp_key_info *key = lbp_key_table(&nkeys);
 
     ck_assert_int_eq((int)npolicies, LBP_POLICIES);
-    ck_assert_int_eq((int)nkeys, 11);
+    ck_assert_int_eq((int)nkeys, 12);
     for (size_t i = 0; i < npolicies; i++) {
         struct lbp_params p;
 
