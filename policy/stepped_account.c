@@ -11,9 +11,8 @@
 #define HORIZON_NS 1000e6 /* a loop is expected to go on as long as it has, and at least so long */
 #define IN_FORCE 3        /* steps from a decision on new bounds until they are in force */
 #define BACK \
-    0.98 /* the bounds before are taken again when they were faster than so much of these */
-#define BETTER 0.99        /* the same, for the very first bounds when plans have lost too much */
-#define WARM 0.8           /* of the work of a step at first: less is no chance */
+    0.98         /* the bounds before are taken again when they were faster than so much of these */
+#define WARM 0.8 /* of the work of a step at first: less is no chance */
 #define BURST_NS 500e6     /* in which a rank goes no faster than its quota lets it */
 #define HELD_MIN_NS 80e6   /* steps are judged after so long, */
 #define HELD_MAX_NS 1000e6 /* and what is older counts less */
@@ -256,8 +255,8 @@ double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
 {
     if (s->prev_expected_ns < 0 || s->config.params.policy == LBP_SIEGELL)
         return 0;
-    s->home = s->without_ns < BETTER * s->tried_ns && lbp_stepped_has_lost(s, now_ns) &&
-              are_others(s, s->first);
+    s->home = s->without_ns < (1 - STEPPED_HOME_GAIN) * s->tried_ns &&
+              lbp_stepped_has_lost(s, now_ns) && are_others(s, s->first);
     if (s->home)
         return s->without_ns;
     /* before are the bounds that were found to be wrong; or those of another moment */

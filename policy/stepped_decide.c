@@ -22,9 +22,8 @@
 #define AFTER_UNDO 5        /* and so many steps; */
 #define OTHER_GAIN 4        /* for no such time when so many times its gain is to be had */
 #define BACK_GAIN 0.02
-#define HOME_GAIN 0.01 /* as BETTER in stepped_account.c has found */
-#define KEPT 0.3       /* of what a plan promised: less is a broken word */
-#define DOUBT 0.05     /* gain asked for, for the first broken word */
+#define KEPT 0.3   /* of what a plan promised: less is a broken word */
+#define DOUBT 0.05 /* gain asked for, for the first broken word */
 #define DOUBT_MAX 16
 #define FORGIVE 0.02 /* of doubt, by a quiet decision; half as much after each broken word */
 #define NEAR 0.1     /* of its quota: a rank that is slower by less is held back by it; or by */
@@ -144,7 +143,7 @@ static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t
                                          lbp_horizon_ns(&s->profit.horizon, now_ns));
     if (s->home) { /* the present ones have lost so much: who goes on may lose it again */
         d->benefit_ns = fmax(d->benefit_ns, s->behind_ns);
-        d->least = d->threshold = HOME_GAIN;
+        d->least = d->threshold = STEPPED_HOME_GAIN;
     } else if (ratio_gain(d) < BACK_GAIN) {
         return LBP_REASON_BELOW_THRESHOLD;
     }

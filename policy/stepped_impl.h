@@ -13,6 +13,7 @@
 #include "policy/threshold.h"
 
 #define STEPPED_KINDS 5
+#define STEPPED_HOME_GAIN 0.01 /* for less the very first bounds do not come back */
 
 struct stepped_rank {
     bool reported, fresh; /* fresh: reported steps since the last decision */
@@ -73,7 +74,7 @@ struct lbp_stepped {
     double without_ns;              /* a step with the first bounds, at the present speeds */
     double measured_ns;           /* a step with the present bounds, the longest rank's computing */
     double real_ns, prev_real_ns; /* a step as it really took, now; with the bounds before */
-    bool home;                    /* next is the very first bounds, as plans have lost too much */
+    bool home;                    /* look_back filled next with the very first bounds */
     double behind_ns;             /* lost with the present bounds, against the very first */
     bool undoing;                 /* the last plan undid another */
     int undone;                   /* plans, one after another but for some that kept their word */
@@ -129,8 +130,8 @@ void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns);
 
 /*
  * Bounds that were in force are known by what they did, whatever costs are thought to be: fills next with those before, when
- * these are slower, or the very first, when all plans together have lost more than may be.  Returns the time of a step with
- * them; 0: neither is better.
+ * these are slower, or the very first, when all plans together have lost more than may be; home says which.  Returns the time of
+ * a step with them; 0: neither is better.
  */
 double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns);
 

@@ -9,11 +9,11 @@
 #define ALLOW 0.004     /* of its time may be lost on plans, on the whole; */
 #define TOO_MUCH 1.5    /* times that is: then the very first bounds come back; */
 #define FAR_TOO_MUCH \
-    6              /* or that, as long as who follows has lost as much before, and won it again; */
-#define STAKE 0.25 /* of what plans of a kind would have won may be lost, too, */
-#define FALLS 6    /* less so many times the most that they would have lost in between */
-#define UNSURE 3   /* times its guessed cost a move may cost, as long as none was measured */
-#define AT_ONCE 0.25   /* of what a step gains may be at stake at once; half after undone plans; */
+    6                /* or that, as long as who follows has lost as much before, and won it again */
+#define STAKE 0.25   /* of what plans of a kind would have won may be lost, too, */
+#define FALLS 6      /* less so many times the most that they would have lost in between */
+#define UNSURE 3     /* times its guessed cost a move may cost, as long as none was measured */
+#define AT_ONCE 0.25 /* of what a step gains may be at stake at once; half after undone plans; */
 #define STEP_NS 1000e6 /* as of a step that is as long as this, */
 #define SOLVENT 0.01   /* as long as plans have lost no more of all time; */
 #define INSOLVENT 0.1  /* and then to so much, of a real step */
@@ -23,7 +23,7 @@
 #define HALVINGS 8
 #define PART_MIN 0.02 /* less of a plan is not worth a move */
 
-/* Of what plans would have won. */
+/* The part of what plans of a kind would have won that may be lost: ratio, 0 to 1. */
 static double stake(const struct lbp_stepped *s)
 {
     return s->config.params.stake >= 0 ? s->config.params.stake : STAKE;
