@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Planted failures: all is staked at once, whatever moves cost; an account that praises itself; and the
+# Planted failures: all is staked at once, whatever moves cost; nothing is ever moved; an account that praises itself; and the
 # published policy in place of auto.  Each limit on what loses must see them, of test_stake, of test_step and of test_swings.
 set -u
 [ -z "${LB_TEST_FEW:-}${LB_TEST_BRIEF:-}" ] || exit 77 # too few for the limits
 . "${top_srcdir:-.}/tests/lib/planted.sh"
-planted_seen SIM_PLANTED sim/test_stake stake 'where moves are dear' 'under loads that move' 'with no stake' 'who loses little' 'in long loops' 'under short periods'
+planted_seen SIM_PLANTED sim/test_stake stake 'where moves are dear' 'under loads that move' 'with no stake .* lose' \
+  'who loses little' 'in long loops' 'under short periods'
+planted_seen SIM_STILL sim/test_stake stake 'dear moves take' 'loads that move leave' 'with no stake all take' 'in long loops'
 planted_seen SIM_PLANTED sim/test_stake account 'more than was won'
 planted_seen SIM_PLANTED sim/test_step drawn 'on steady hosts the worst takes'
 planted_seen SIM_PLANTED sim/test_swings errors 'noisy times: all limits are passed' 'in turn: all limits are passed'
