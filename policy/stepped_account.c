@@ -14,6 +14,8 @@
     0.98         /* the bounds before are taken again when they were faster than so much of these */
 #define WARM 0.8 /* of the work of a step at first: less is no chance */
 #define BURST_NS 500e6     /* in which a rank goes no faster than its quota lets it */
+#define DEVIATIONS 32      /* of a rank's part of the work are kept, what is older counts half */
+#define DEVIATION 0.2      /* of it, ratio, as long as none is known */
 #define HELD_MIN_NS 80e6   /* steps are judged after so long, */
 #define HELD_MAX_NS 1000e6 /* and what is older counts less */
 #define JITTER 2.0         /* times the error of progress by a quota, in that time */
@@ -70,6 +72,44 @@ static void measure(struct stepped_rank *r, bool first, double limit)
         r->first_work = r->now_work;
         r->first_wall = r->now_wall;
     }
+}
+
+/* What part of the work of all is this rank's: how much does that vary with the same bounds? */
+static void deviate(struct stepped_rank *r, double part)
+{
+    double off = r->parts > 0 ? part / r->part - 1 : 0;
+
+    if (r->parts > 0) {
+        r->deviation2 += off * off;
+        r->deviations++;
+    }
+    if (r->deviations >= DEVIATIONS) {
+        r->deviation2 /= 2;
+        r->deviations /= 2;
+    }
+    r->parts++;
+    r->part += (part - r->part) / r->parts;
+}
+
+/*
+ * A processor may be slower for a moment than another, and with it the CPU time that a rank's iterations take.  It stays so for a
+ * while: many measurements say less than as many that have nothing to do with each other.
+ */
+double lbp_stepped_work_error(const struct lbp_stepped *s)
+{
+    double sum = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        const struct stepped_rank *r = &s->rank[i];
+        double known = 1 + r->deviations;
+
+        if (r->parts == 0)
+            continue;
+        sum += (DEVIATION * DEVIATION / known + r->deviation2) / pow(known, 1.5);
+        n++;
+    }
+    return n > 0 ? sqrt(sum / n) : 0;
 }
 
 /* The move is over: one measurement for all ranks, since all wait for the one that moves most. */
@@ -157,7 +197,8 @@ static void forget_cold(struct lbp_stepped *s)
 void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
 {
     bool first = s->prev_expected_ns < 0; /* the first bounds are still in force */
-    double measured = 0, before = 0, without = 0, real = 0, most = 0, over = 0, elapsed = 0;
+    double measured = 0, before = 0, without = 0, real = 0, most = 0, over = 0, elapsed = 0,
+           all = 0;
     int64_t elapsed_steps = 0;
     uint32_t slowest = 0;
     int64_t steps = 0;
@@ -173,11 +214,15 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
         elapsed_steps += r->steps;
         measure(r, first, lbp_stepped_limit(s, i));
         most = fmax(most, r->now_work);
+        all += r->now_work;
         if (r->now_wall > measured) {
             measured = r->now_wall;
             slowest = i;
         }
     }
+    for (uint32_t i = 0; i < s->config.nranks; i++)
+        if (s->rank[i].now_work > 0)
+            deviate(&s->rank[i], s->rank[i].now_work / all);
     forget_cold(s);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         const struct stepped_rank *r = &s->rank[i];

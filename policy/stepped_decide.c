@@ -112,7 +112,10 @@ static double plan_speeds(struct lbp_stepped *s, int64_t now_ns)
     /* a quota makes single steps run ahead and behind: no bounds can even that out */
     if (s->measured_ns > 0)
         error = fmax(error, fmin(JITTER_MAX, JITTER * jitter / s->measured_ns));
-    return error;
+    if (published(s) || s->prev_expected_ns >= 0)
+        return error;
+    /* the first plan is by costs that were measured for a moment */
+    return hypot(error, lbp_stepped_work_error(s));
 }
 
 /* Every rank that holds something has been measured long enough to say what it does. */
@@ -227,6 +230,7 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     }
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         s->rank[i].prev_work = s->rank[i].now_work;
+        s->rank[i].part = s->rank[i].parts = 0;
         s->rank[i].prev_wall = s->rank[i].now_wall;
     }
     lbp_stepped_keep_over(s);

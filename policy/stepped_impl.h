@@ -28,15 +28,21 @@ struct stepped_rank {
     double now_work, prev_work,
         first_work; /* of a step, with the bounds now, before, and at first */
     double now_wall, prev_wall, first_wall; /* that it took */
-    double usual_work, usual_wall;          /* of some time; what is long ago counts less */
-    double step_wall_ns;                    /* computing in a step, last report */
-    double best;                            /* greatest speed that it was known to have */
-    double speed[STEPPED_KINDS];            /* kinds of speed, see stepped_regret.c; */
-    double was[STEPPED_KINDS];              /* at the decision before */
-    double held[STEPPED_KINDS];             /* when who plans by it alone last moved */
-    double mean_ns;                         /* that the last kind is a mean of */
-    int64_t idle_ns;                        /* since when it holds nothing; INT64_MIN: it does */
-    int tries;                              /* times that it was given work again, in vain */
+    /*
+     * Its part of the work of all, ratio, as measured in each decision with the bounds now: the mean, of so many; the squares of the
+     * deviations from it, ratio, summed up, and how many these are, with other bounds, too.
+     */
+    double part, deviation2, deviations;
+    int parts;
+    double usual_work, usual_wall; /* of some time; what is long ago counts less */
+    double step_wall_ns;           /* computing in a step, last report */
+    double best;                   /* greatest speed that it was known to have */
+    double speed[STEPPED_KINDS];   /* kinds of speed, see stepped_regret.c; */
+    double was[STEPPED_KINDS];     /* at the decision before */
+    double held[STEPPED_KINDS];    /* when who plans by it alone last moved */
+    double mean_ns;                /* that the last kind is a mean of */
+    int64_t idle_ns;               /* since when it holds nothing; INT64_MIN: it does */
+    int tries;                     /* times that it was given work again, in vain */
 };
 
 struct lbp_stepped {
@@ -163,6 +169,9 @@ bool lbp_stepped_within_means(struct lbp_stepped *s, double gain, int64_t now_ns
  * gain: of this plan, ratio; lasts: ns that the loop goes on.
  */
 double lbp_stepped_benefit_ns(struct lbp_stepped *s, double gain, double lasts, int64_t now_ns);
+
+/* How far what ranks have to do may be other than was measured, as it varies: ratio, the root of the mean square of all ranks. */
+double lbp_stepped_work_error(const struct lbp_stepped *s);
 
 /* Work per elapsed time that the rank can go on doing, as its quota allows; INFINITY: no limit. */
 double lbp_stepped_limit(struct lbp_stepped *s, uint32_t rank);

@@ -10,7 +10,7 @@
 #define TOO_MUCH 1.5    /* times that is: then the very first bounds come back; */
 #define FAR_TOO_MUCH \
     6                /* or that, as long as who follows has lost as much before, and won it again */
-#define STAKE 0.25   /* of what plans of a kind would have won may be lost, too, */
+#define STAKE 0.03   /* of what plans of a kind would have won may be lost, too, */
 #define FALLS 6      /* less so many times the most that they would have lost in between */
 #define UNSURE 3     /* times its guessed cost a move may cost, as long as none was measured */
 #define AT_ONCE 0.25 /* of what a step gains may be at stake at once; half after undone plans; */

@@ -115,17 +115,17 @@ START_TEST(test_dear)
                k, n[k], sum[k] / n[k], worst[k], far[k], to_static[k] / n[k], lost[k]);
     printf("stake most=%.4f of fixed shares\n", most);
     all = lost[0] + lost[1];
-    few = all <= rounds * 24 / 1000;
+    few = all <= rounds * 8 / 1000;
     if (rounds < ROUNDS) /* too few for what is true of most */
         return;
     if (planted) /* each of the limits must be passed */
-        ck_assert_msg(most <= 1.12 || few,
+        ck_assert_msg(most <= 1.07 || few,
                       "where moves are dear %u lose more than 1 %%, the worst takes %.3f", all,
                       most);
-    ck_assert_double_le(most, 1.12);
+    ck_assert_double_le(most, 1.07);
     ck_assert(few);
     for (int k = 0; k < 2; k++)
-        ck_assert_msg(sum[k] / n[k] <= 1.09, "dear moves take %.3f of the best", sum[k] / n[k]);
+        ck_assert_msg(sum[k] / n[k] <= 1.18, "dear moves take %.3f of the best", sum[k] / n[k]);
 }
 END_TEST
 
@@ -180,13 +180,13 @@ START_TEST(test_moving)
     if (rounds < MOVING) /* too few for what is true of most */
         return;
     if (getenv("SIM_PLANTED"))
-        ck_assert_msg(o.worst <= 1.12 && o.over1 <= o.n * 9 / 100,
+        ck_assert_msg(o.worst <= 1.06 && o.over1 <= o.n * 5 / 100,
                       "under loads that move %u lose more than 1 %%, the worst takes %.3f", o.over1,
                       o.worst);
-    ck_assert_msg(o.sum / o.n <= 0.94, "loads that move leave %.3f of fixed shares", o.sum / o.n);
-    ck_assert_uint_le(o.over1, o.n * 9 / 100);
-    ck_assert_uint_le(o.over5, o.n * 15 / 1000);
-    ck_assert_double_le(o.worst, 1.12);
+    ck_assert_msg(o.sum / o.n <= 0.955, "loads that move leave %.3f of fixed shares", o.sum / o.n);
+    ck_assert_uint_le(o.over1, o.n * 5 / 100);
+    ck_assert_uint_le(o.over5, o.n * 5 / 1000);
+    ck_assert_double_le(o.worst, 1.06);
 }
 END_TEST
 
@@ -311,7 +311,7 @@ START_TEST(test_periods)
     }
     printf("stake periods runs=%u auto_to_static=%.4f worst=%.4f over_1.01=%u\n", o.n, o.sum / o.n,
            o.worst, o.over1);
-    ck_assert_msg(o.over1 == 0 && o.sum / o.n <= 0.89 && o.worst <= 0.95,
+    ck_assert_msg(o.over1 == 0 && o.sum / o.n <= 0.89 && o.worst <= 0.955,
                   "under short periods all take %.3f of fixed shares, the worst %.3f, and %u lose "
                   "more than 1 %%",
                   o.sum / o.n, o.worst, o.over1);

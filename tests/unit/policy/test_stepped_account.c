@@ -14,6 +14,9 @@ static double in_turn_ms;
 /* Ranks wait for others outside of the library, where nobody measures it. */
 static bool elsewhere;
 
+/* So many times the CPU time do iterations take as on a processor as it is usually: ratio. */
+static double slower[] = {1, 1};
+
 /* Five steps more of each rank with the bounds as told, by the time that a row takes it. */
 static void five_steps(struct lbp_stepped *s, int k, const double *row_ms)
 {
@@ -26,7 +29,7 @@ static void five_steps(struct lbp_stepped *s, int k, const double *row_ms)
         d.epoch = s->epoch;
         d.first = r == 0 ? 0 : s->bound[1];
         d.last = r == 0 ? s->bound[1] : 1000;
-        d.cpu_ns = (d.last - d.first) * MS / 10;
+        d.cpu_ns = (int64_t)((double)(d.last - d.first) * slower[r] * (double)MS / 10);
         d.wall_ns = (int64_t)((double)(d.last - d.first) * row_ms[r] * 5 * (double)MS);
         d.wait_ns = elsewhere ? 0 : (int64_t)((longest + in_turn_ms) * 5 * (double)MS) - d.wall_ns;
         ck_assert_int_eq(say(s, d, (int64_t)k * 120 * MS), 0);
@@ -176,6 +179,34 @@ START_TEST(test_slowed)
 }
 END_TEST
 
+/*
+ * Processors are slower by a quarter for two decisions, one and then the other: what that makes iterations take is no cost of theirs, and
+ * nothing moves.  What stays is answered.
+ */
+START_TEST(test_moment)
+{
+    struct lbp_stepped *s = make_with("auto,period=0.1s");
+    int k = 1;
+
+    for (; k <= 24; k++) {
+        int r = (k - 1) / 2 % 2;
+
+        slower[r] = 1.3;
+        slower[1 - r] = 1;
+        five_steps(s, k, (double[]){.02 * slower[0], .02 * slower[1]});
+        ck_assert_msg(s->epoch == 0, "a processor was slow for a moment, and decision %d moved %d",
+                      k, (int)(s->bound[1] - 500));
+    }
+    slower[0] = 1;
+    slower[1] = 1.3;
+    for (; k <= 34 && s->epoch == 0; k++)
+        five_steps(s, k, (double[]){.02, .026});
+    ck_assert_uint_eq(s->epoch, 1);
+    ck_assert_int_gt(s->bound[1], 530);
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = suite_case("account");
@@ -185,5 +216,6 @@ int main(void)
     tcase_add_test(t, test_first_again);
     tcase_add_test(t, test_elsewhere);
     tcase_add_test(t, test_slowed);
+    tcase_add_test(t, test_moment);
     return suite_run("stepped_account", t);
 }
