@@ -16,6 +16,7 @@
 #define BURST_NS 500e6     /* in which a rank goes no faster than its quota lets it */
 #define DEVIATIONS 32      /* of a rank's part of the work are kept, what is older counts half */
 #define DEVIATION 0.2      /* of it, ratio, as long as none is known */
+#define MOMENT_NS 100e6    /* and so long measured; a longer time evens it out */
 #define HELD_MIN_NS 80e6   /* steps are judged after so long, */
 #define HELD_MAX_NS 1000e6 /* and what is older counts less */
 #define JITTER 2.0         /* times the error of progress by a quota, in that time */
@@ -97,7 +98,7 @@ static void deviate(struct stepped_rank *r, double part)
  */
 double lbp_stepped_work_error(const struct lbp_stepped *s)
 {
-    double sum = 0;
+    double moments = (double)(s->settled_ns - s->begun_ns) / MOMENT_NS, sum = 0;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < s->config.nranks; i++) {
@@ -106,7 +107,7 @@ double lbp_stepped_work_error(const struct lbp_stepped *s)
 
         if (r->parts == 0)
             continue;
-        sum += (DEVIATION * DEVIATION / known + r->deviation2) / pow(known, 1.5);
+        sum += (DEVIATION * DEVIATION / fmax(known, moments) + r->deviation2) / pow(known, 1.5);
         n++;
     }
     return n > 0 ? sqrt(sum / n) : 0;

@@ -394,7 +394,7 @@ START_TEST(test_dear_messages)
     message_ns = MESSAGE;
     if (few())
         return;
-    ck_assert_double_le(even.mean, 0.892);
+    ck_assert_double_le(even.mean, 0.89);
     ck_assert_double_le(even.worst, 1.09);
     ck_assert_int_le(even.lost, even.n * 6 / 1000);
     ck_assert_double_le(uneven.mean, 0.93);
