@@ -53,7 +53,7 @@ static const struct lbp_key_info keys[KEYS] = {
                     "0.5; stepped loops: 1, more after plans that lost, at most 3.3"},
     [KEY_STAKE] = {"stake", "ratio",
                    "part of what moves would have won that they may lose; stepped loops",
-                   "0.03; 0.25 moves sooner and loses more; 0: no more than 0.4 % of the time"},
+                   "0.03; with 0 they may lose 0.4 % of the time, and what they have won"},
     [KEY_STABLE] = {"stable", "s", "time that the hosts' speeds are taken to stay as they are",
                     "from the hosts' load history, and the changes that the job sees"},
     [KEY_CHUNK] = {"chunk", "s", "time of one chunk handed to the program",
