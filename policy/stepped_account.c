@@ -13,9 +13,9 @@
 #define BACK \
     0.98         /* the bounds before are taken again when they were faster than so much of these */
 #define WARM 0.8 /* of the work of a step at first: less is no chance */
-#define BURST_NS 500e6     /* in which a rank goes no faster than its quota lets it */
-#define DEVIATIONS 32      /* of a rank's part of the work are kept, what is older counts half */
-#define DEVIATION 0.2      /* of it, ratio, as long as none is known */
+#define BURST_NS 500e6 /* in which a rank goes no faster than its quota lets it */
+#define PARTS 32 /* measurements of a rank's part of the work are kept, what is older counts half */
+#define DEVIATION 0.2      /* of that part, ratio, as long as none is known */
 #define MOMENT_NS 100e6    /* and so long measured; a longer time evens it out */
 #define HELD_MIN_NS 80e6   /* steps are judged after so long, */
 #define HELD_MAX_NS 1000e6 /* and what is older counts less */
@@ -75,21 +75,18 @@ static void measure(struct stepped_rank *r, bool first, double limit)
     }
 }
 
-/* What part of the work of all is this rank's: how much does that vary with the same bounds? */
+/* What part of the work of all is this rank's: how much does that vary with the very first bounds? */
 static void deviate(struct stepped_rank *r, double part)
 {
     double off = r->parts > 0 ? part / r->part - 1 : 0;
 
-    if (r->parts > 0) {
-        r->deviation2 += off * off;
-        r->deviations++;
-    }
-    if (r->deviations >= DEVIATIONS) {
-        r->deviation2 /= 2;
-        r->deviations /= 2;
-    }
+    r->deviation2 += off * off;
     r->parts++;
     r->part += (part - r->part) / r->parts;
+    if (r->parts >= PARTS) {
+        r->deviation2 /= 2;
+        r->parts /= 2;
+    }
 }
 
 /*
@@ -103,11 +100,10 @@ double lbp_stepped_work_error(const struct lbp_stepped *s)
 
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         const struct stepped_rank *r = &s->rank[i];
-        double known = 1 + r->deviations;
-
         if (r->parts == 0)
             continue;
-        sum += (DEVIATION * DEVIATION / fmax(known, moments) + r->deviation2) / pow(known, 1.5);
+        sum +=
+            (DEVIATION * DEVIATION / fmax(r->parts, moments) + r->deviation2) / pow(r->parts, 1.5);
         n++;
     }
     return n > 0 ? sqrt(sum / n) : 0;
@@ -221,7 +217,7 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
             slowest = i;
         }
     }
-    for (uint32_t i = 0; i < s->config.nranks; i++)
+    for (uint32_t i = 0; i < s->config.nranks && first; i++)
         if (s->rank[i].now_work > 0)
             deviate(&s->rank[i], s->rank[i].now_work / all);
     forget_cold(s);

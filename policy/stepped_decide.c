@@ -230,7 +230,6 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     }
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         s->rank[i].prev_work = s->rank[i].now_work;
-        s->rank[i].part = s->rank[i].parts = 0;
         s->rank[i].prev_wall = s->rank[i].now_wall;
     }
     lbp_stepped_keep_over(s);

@@ -29,11 +29,10 @@ struct stepped_rank {
         first_work; /* of a step, with the bounds now, before, and at first */
     double now_wall, prev_wall, first_wall; /* that it took */
     /*
-     * Its part of the work of all, ratio, as measured in each decision with the bounds now: the mean, of so many; the squares of the
-     * deviations from it, ratio, summed up, and how many these are, with other bounds, too.
+     * Its part of the work of all, ratio, as measured in each decision with the very first bounds: the mean, of so many; the squares
+     * of the deviations from it, ratio, summed up.
      */
-    double part, deviation2, deviations;
-    int parts;
+    double part, parts, deviation2;
     double usual_work, usual_wall; /* of some time; what is long ago counts less */
     double step_wall_ns;           /* computing in a step, last report */
     double best;                   /* greatest speed that it was known to have */
