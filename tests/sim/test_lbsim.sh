@@ -111,6 +111,7 @@ for seed in 1 2 3; do # who followed the load there would take two or three time
         swings="--kind=stepped --load=0.5 --period=$period --row=400000 --bandwidth=1e8 --seed=$seed"
         efficient 'e > 0.97 * u' --steps=3000 --seconds=60 $swings
         efficient 'e > 1.01 * u' --steps=12000 --seconds=240 $swings # what was won in parts is staked
+        efficient 'e > 1.03 * u' --steps=12000 --seconds=240 $swings --policy=auto,stake=0.25
     done
 done
 efficient 'near(e, u, 0.05)' --kind=doacross --steps=1000 --seconds=60 --load=0.5 --period=10 --policy=static
