@@ -70,6 +70,7 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
         s->rank[i].weight = c->weight ? c->weight[i] : 0;
         s->rank[i].hardware = c->hardware ? c->hardware[i] : 1;
         s->rank[i].idle_ns = bound[i + 1] > bound[i] ? INT64_MIN : now_ns;
+        s->rank[i].best_ns = now_ns;
     }
     lbp_profile_init(&s->profile, c->n);
     s->message_ns = c->t_interact_ns > 0 ? (double)c->t_interact_ns / 2 : MESSAGE_NS;

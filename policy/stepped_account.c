@@ -43,19 +43,36 @@ double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t 
 }
 
 /*
+ * The same for a rank that holds nothing, and that nobody measures: `slow` is as it went before that.  Was it slower than at its best
+ * for some time T, it is taken to have been so for u more with the probability T / (T + u), and to be at its best since.
+ */
+static double unseen(const struct stepped_rank *r, double work, double slow, double limit,
+                     int64_t now_ns)
+{
+    double lasted = (double)(r->idle_ns - r->best_ns), since = (double)(now_ns - r->idle_ns);
+    double best = work / fmin(r->best, limit);
+
+    if (!(best < slow) || !(lasted + since > 0))
+        return slow;
+    return best + lasted / (lasted + since) * (slow - best);
+}
+
+/*
  * A rank's time for a step's work that it had before and took `wall` for: as now, and what it does not have any more as it
  * usually goes.  What is slow and fast in turn within a step does more work in both; what lasts for many steps goes on, so
  * that a step's length tells what is usual.  A quota lets short work go faster than long, so that there more work than now is
  * not expected to go faster than it went.
  */
-static double elsewhere(const struct stepped_rank *r, double work, double wall, double limit)
+static double elsewhere(const struct stepped_rank *r, double work, double wall, double limit,
+                        int64_t now_ns)
 {
     double more = work - r->now_work;
 
     if (more <= 0)
         return r->now_work > 0 ? r->now_wall * work / r->now_work : 0;
     more = r->now_wall + more / fmin(r->usual_work / r->usual_wall, limit);
-    return isfinite(limit) ? fmax(more, wall) : more;
+    more = isfinite(limit) ? fmax(more, wall) : more;
+    return r->idle_ns == INT64_MIN ? more : unseen(r, work, more, limit, now_ns);
 }
 
 /* What a step took, and what ranks do usually. */
@@ -225,8 +242,8 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
         const struct stepped_rank *r = &s->rank[i];
         double limit = lbp_stepped_limit(s, i);
 
-        before = fmax(before, elsewhere(r, r->prev_work, r->prev_wall, limit));
-        without = fmax(without, elsewhere(r, r->first_work, r->first_wall, limit));
+        before = fmax(before, elsewhere(r, r->prev_work, r->prev_wall, limit, now_ns));
+        without = fmax(without, elsewhere(r, r->first_work, r->first_wall, limit, now_ns));
     }
     lbp_stepped_compare(s, steps, now_ns);
     for (uint32_t i = 0; i < s->config.nranks; i++) {

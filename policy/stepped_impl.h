@@ -35,7 +35,8 @@ struct stepped_rank {
     double part, parts, deviation2;
     double usual_work, usual_wall; /* of some time; what is long ago counts less */
     double step_wall_ns;           /* computing in a step, last report */
-    double best;                   /* greatest speed that it was known to have */
+    double best;                   /* greatest speed that it was known to have; */
+    int64_t best_ns;               /* about so fast it was last, of what was measured */
     double speed[STEPPED_KINDS];   /* kinds of speed, see stepped_regret.c; */
     double was[STEPPED_KINDS];     /* at the decision before */
     double held[STEPPED_KINDS];    /* when who plans by it alone last moved */

@@ -13,6 +13,7 @@
 #define SURE 0.9     /* and to so much of the other's loss */
 #define MEAN_NS 5e9  /* that the mean speed is of */
 #define MOVES 0.04   /* gain that he moves for who plans by one kind alone */
+#define AT_BEST 0.9  /* of its best speed: a rank is about so fast */
 
 /* Kind 0 is the filtered speed; the next fall with it at once, and rise to it in these times; the last is the mean. */
 static const double rise_ns[STEPPED_KINDS] = {0, 1e9, 5e9, 25e9, 0};
@@ -126,7 +127,7 @@ static void choose(struct lbp_stepped *s)
 }
 
 /* Speeds as they are from now on known; wall: elapsed since the last decision. */
-static void follow(struct stepped_rank *r, double recent, double wall)
+static void follow(struct stepped_rank *r, double recent, double wall, int64_t now_ns)
 {
     double fast = lbp_filter_value(&r->filter);
 
@@ -144,6 +145,8 @@ static void follow(struct stepped_rank *r, double recent, double wall)
     if (recent > 0 && r->mean_ns > 0)
         r->speed[MEAN] += fmin(1, wall / r->mean_ns) * (recent - r->speed[MEAN]);
     r->best = fmax(r->best, fast);
+    if (r->idle_ns == INT64_MIN && fast >= AT_BEST * r->best)
+        r->best_ns = now_ns;
 }
 
 void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns)
@@ -169,7 +172,7 @@ void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns)
         struct stepped_rank *r = &s->rank[i];
 
         if (lbp_filter_known(&r->filter))
-            follow(r, recent_speed(s, i), wall);
+            follow(r, recent_speed(s, i), wall, now_ns);
     }
     for (int k = 0; k < STEPPED_KINDS; k++) {
         double cost = turnover(s, k);

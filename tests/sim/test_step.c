@@ -19,7 +19,7 @@
 #define ROUNDS 1500
 #define STEADY_WORST 1.01 /* over fixed shares: of all loops on hosts that stay as they are, */
 #define WORST 1.06        /* and of all */
-#define BAD 5             /* of 1000 may lose more than 1 %, */
+#define BAD 4             /* of 1000 may lose more than 1 %, */
 #define VERY_BAD 1        /* and more than 5 % */
 
 static void run(struct step_case *c, struct sim_step_result *r, unsigned seed)

@@ -208,6 +208,66 @@ START_TEST(test_moment)
 }
 END_TEST
 
+/* Five steps more of two rows of 20 ms of CPU time each, the second of which takes so long where it is; sets the time then. */
+static void two_rows(struct lbp_stepped *s, int64_t *steps, int64_t *now_ns, double second_ms)
+{
+    double longest = s->bound[1] == 2 ? 40 : fmax(20, second_ms);
+
+    *steps += 5;
+    *now_ns += (int64_t)(5 * longest * (double)MS);
+    for (uint32_t r = 0; r < 2; r++) {
+        struct lbp_stepped_report d = did(r, *steps, 5, 0);
+
+        d.epoch = s->epoch;
+        d.first = s->bound[r];
+        d.last = s->bound[r + 1];
+        d.cpu_ns = (d.last - d.first) * 5 * 20 * MS;
+        d.wall_ns = r == 0 ? d.cpu_ns : (d.last - d.first) * (int64_t)(5 * second_ms * (double)MS);
+        d.wait_ns = (int64_t)(5 * longest * (double)MS) - d.wall_ns;
+        ck_assert_int_eq(say(s, d, *now_ns), 0);
+    }
+}
+
+/*
+ * A load comes to the second of two hosts, and its only row goes to the first.  From then on nobody knows how fast the second is: what
+ * was won is not taken to be won for ever, but less and less, as loads that were there for some time are with that probability.
+ */
+START_TEST(test_unseen)
+{
+    static const int64_t one_each[3] = {0, 1, 2};
+    struct lbp_stepped_config c = {.kind = LBP_STEPPED, .nranks = 2, .n = 2, .first_epoch = 1};
+    struct lbp_stepped *s;
+    int64_t steps = 0, now_ns = 0, came_ns, went_ns;
+    int seen = 0;
+
+    ck_assert_int_eq(lbp_params_parse(&c.params, "auto,period=0.1s", NULL), 0);
+    ck_assert_int_eq(lbp_stepped_create(&c, one_each, 0, &s, NULL), 0);
+    while (now_ns < 2000 * MS)
+        two_rows(s, &steps, &now_ns, 20);
+    ck_assert_uint_eq(s->epoch, 0);
+    came_ns = now_ns;
+    while (now_ns < 10000 * MS && s->epoch == 0)
+        two_rows(s, &steps, &now_ns, 100);
+    ck_assert_uint_eq(s->epoch, 1);
+    ck_assert_int_eq(s->bound[1], 2);
+    went_ns = now_ns;
+    while (now_ns < 10000 * MS && s->epoch == 1) {
+        double lasted = (double)(went_ns - came_ns), since;
+
+        two_rows(s, &steps, &now_ns, 100);
+        since = (double)(now_ns - went_ns);
+        if (s->epoch > 1 || s->last.at_ns != now_ns)
+            continue;
+        ck_assert_double_eq_tol(s->without_ns / 1e6, 20 + 80 * lasted / (lasted + since), 8);
+        seen += since > lasted;
+    }
+    ck_assert_int_gt(seen, 2);
+    ck_assert_uint_eq(s->epoch, 2); /* and it is tried again */
+    ck_assert_int_eq(s->bound[1], 1);
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = suite_case("account");
@@ -218,5 +278,6 @@ int main(void)
     tcase_add_test(t, test_elsewhere);
     tcase_add_test(t, test_slowed);
     tcase_add_test(t, test_moment);
+    tcase_add_test(t, test_unseen);
     return suite_run("stepped_account", t);
 }
