@@ -43,8 +43,8 @@ double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t 
 }
 
 /*
- * The same for a rank that holds nothing, and that nobody measures: `slow` is as it went before that.  Was it slower than at its best
- * for some time T, it is taken to have been so for u more with the probability T / (T + u), and to be at its best since.
+ * A rank that holds nothing is measured by nobody; `slow` is what the work took as it went before.  Had it been slower than at its
+ * best for a time T, it is taken to be so still after u more with the probability T / (T + u), and at its best else.
  */
 static double unseen(const struct stepped_rank *r, double work, double slow, double limit,
                      int64_t now_ns)
