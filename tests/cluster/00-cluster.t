@@ -122,9 +122,14 @@ int main(int argc, char **argv)
     pmix_proc_t me;
     struct stat s;
     char name[200];
-    (void)argc;
     if (PMIx_Init(&me, NULL, 0))
         return 2;
+    if (argc > 2) { /* says that it is there, and waits to be let go */
+        snprintf(name, sizeof(name), "%s.in.%u", argv[1], me.rank);
+        fclose(fopen(name, "w"));
+        while (stat(argv[2], &s))
+            usleep(10000);
+    }
     for (int i = 0; i < 20; i++) {
         if (me.rank == (unsigned)i % 3)
             usleep(20000);
@@ -145,6 +150,22 @@ C
   # shellcheck disable=SC2046
   cc -o "$dir/shared/fence" "$dir/shared/fence.c" $(pkg-config --cflags --libs pmix)
   is "$(cluster head srun --mpi=pmix -N3 -n3 "$dir/shared/fence" "$dir/shared/came")" "" "a PMIx fence waits for the other hosts"
+
+  # A slurmd that is silent for longer than Slurm's own 10 s of MessageTimeout, as all are while the machine stands still.
+  cluster head srun --mpi=pmix -N3 -n3 "$dir/shared/fence" "$dir/shared/late" "$dir/shared/go" >"$tap_tmp/late" 2>&1 &
+  job=$!
+  ranks_in() { [ "$(find "$dir/shared" -name 'late.in.*' | wc -l)" = 3 ]; }
+  ok "(three ranks are in)" within 30 ranks_in
+  slurmd=$(cat "$dir/host/n1/pid/slurmd")
+  cluster on n1 kill -STOP "$slurmd"
+  touch "$dir/shared/go"
+  sleep 12
+  cluster on n1 kill -CONT "$slurmd"
+  status=0
+  wait $job || status=$?
+  is $status 0 "a slurmd is silent for 12 s, and the job goes on"
+  is "$(cat "$tap_tmp/late")" "" "with nothing to say"
+  ok "no host is lost by it" hosts_are_well
 else
   skip "a PMIx fence" "there is no libpmix-dev"
 fi

@@ -52,6 +52,8 @@ slurm_files() { # N
   [ "${LB_CLUSTER_PLUGIN:-yes}" = no ] || slurm_plugstack
   # TreeWidth: with the default of 50 (Slurm 22.05.8) no PMIx fence waited for another host, as measured: a rank still in
   # MPI_Init was then killed by a faster one's first message, in 1 to 3 of 100 starts.  With 2 they wait.
+  # MessageTimeout: when a slurmd does not answer for this long (10 s by default), Slurm's PMIx sends the same part of a fence
+  # again, and the second one aborts the step.  A machine of many clusters stands still for longer at times.
   cat >"$SLURM_CONF" <<X
 ClusterName=$inst
 SlurmctldHost=head($net.1)
@@ -70,6 +72,7 @@ TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 MpiDefault=pmix
+MessageTimeout=60
 TreeWidth=2
 ReturnToService=2
 SlurmdParameters=config_overrides
