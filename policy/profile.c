@@ -15,10 +15,13 @@
 #include "policy/profile.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define EVEN_RATIO 0.03 /* scatter below this is never structure */
-#define FADE_AT 2.0     /* passes in a bin after which what was seen counts half */
+#define KEEP 2.0 /* passes in a bin after which what was seen counts half, when nobody says, */
+#define LASTS 4  /* and when so many measurements running were off to the same side, */
+#define OFF 0.06 /* by so much, relative: that is no moment */
 #define LEARN 0.1
 #define ROUNDS 3 /* of comparisons, that a mean is of */
 #define RECENT 4 /* bins that the value to the left is a mean of */
@@ -32,12 +35,18 @@ void lbp_profile_init(struct lbp_profile *p, int64_t n)
         p->width = 1;
     p->nbins = (int)(p->n / p->width + (p->n % p->width != 0));
     p->differ = -1;
+    p->keep = KEEP;
     p->dirty = true;
 }
 
 void lbp_profile_even(struct lbp_profile *p)
 {
     p->even = true;
+}
+
+void lbp_profile_keep(struct lbp_profile *p, double passes)
+{
+    p->keep = fmax(KEEP, passes);
 }
 
 double lbp_profile_counted(struct lbp_profile *p, int64_t iterations, double work)
@@ -116,6 +125,18 @@ static void compare(struct lbp_profile *p, int64_t first, int64_t last, double w
     }
 }
 
+/* Is it off what was seen, and to which side?  Compared is with what was seen, not with what is believed, which is nearer to the mean. */
+static void watch(struct lbp_profile *p, int64_t first, int64_t last, double work)
+{
+    int mid = (int)((first + (last - first) / 2) / p->width);
+    double seen =
+        p->iterations[mid] > 0 ? p->work[mid] / p->iterations[mid] * (double)(last - first) : work;
+    int side = (work > (1 + OFF) * seen) - (work < (1 - OFF) * seen);
+
+    for (int bin = (int)(first / p->width); bin < p->nbins && bin_first(p, bin) < last; bin++)
+        p->off[bin] = side * p->off[bin] > 0 ? p->off[bin] + side : side;
+}
+
 double lbp_profile_error(const struct lbp_profile *p, double iterations)
 {
     return iterations > 0 ? sqrt(p->scatter * iterations) : 0;
@@ -138,7 +159,8 @@ static void add(struct lbp_profile *p, int64_t first, int64_t last, double work)
 
         p->iterations[bin] += (double)(b - a);
         p->work[bin] += each * (double)(b - a);
-        if (p->iterations[bin] > FADE_AT * (double)bin_size(p, bin)) {
+        if (p->iterations[bin] >
+            (abs(p->off[bin]) < LASTS ? p->keep : KEEP) * (double)bin_size(p, bin)) {
             p->iterations[bin] /= 2;
             p->work[bin] /= 2;
         }
@@ -151,6 +173,7 @@ void lbp_profile_add(struct lbp_profile *p, int64_t first, int64_t last, double 
     if (!is_good(p, first, last, work))
         return;
     compare(p, first, last, work);
+    watch(p, first, last, work);
     add(p, first, last, work);
 }
 
@@ -162,6 +185,7 @@ void lbp_profile_add_whole(struct lbp_profile *p, int64_t first, int64_t last, d
         return;
     thought = lbp_profile_learned(p) ? lbp_profile_work(p, first, last) : 0;
     compare(p, first, last, work);
+    watch(p, first, last, work);
     if (!(thought > 0)) {
         add(p, first, last, work);
         return;

@@ -16,6 +16,7 @@ struct lbp_profile {
     int64_t width; /* of a bin, iterations, >= 1 */
     int nbins;
     bool even;      /* iterations count the same: policy siegell */
+    double keep;    /* passes in a bin after which what was seen counts half */
     double unit;    /* of one of them then; 0: not known yet */
     double scatter; /* variance of an iteration's work round cost, mean */
     double differ;  /* relative variance of a measurement; < 0: not known yet */
@@ -27,6 +28,7 @@ struct lbp_profile {
     bool dirty;                          /* samples came since cost and before were made */
     double iterations[LBP_PROFILE_BINS]; /* seen in the bin, older passes faded */
     double work[LBP_PROFILE_BINS];       /* that they took */
+    int off[LBP_PROFILE_BINS];           /* measurements running that took more; < 0: less */
     bool begins[LBP_PROFILE_BINS];       /* a rank's first block begins in this bin */
     double cost[LBP_PROFILE_BINS];       /* estimate, reference ns an iteration */
     int64_t first[LBP_PROFILE_BINS];     /* of the latest span that was measured there, */
@@ -43,6 +45,12 @@ void lbp_profile_init(struct lbp_profile *p, int64_t n);
  * as published, and not CPU time.
  */
 void lbp_profile_even(struct lbp_profile *p);
+
+/*
+ * What was seen in a bin counts half after so many passes, at least 2: after 2 without a call.  More of them tell what costs for a
+ * moment from what it costs; costs that have changed for longer are followed as without a call.
+ */
+void lbp_profile_keep(struct lbp_profile *p, double passes);
 
 /*
  * The work of so many iterations that took so much (reference ns): that, or under even() their number times one's.  What is

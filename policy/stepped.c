@@ -19,6 +19,8 @@
 #define MESSAGE_NS 500000
 #define WINDOW_MAX_NS INT64_C(80000000) /* of elapsed time, waits included */
 #define LEARN 0.25
+#define KEEP_NS 800e6 /* costs are a mean of so much: for a moment they change with the host, */
+#define KEEP_MAX 8.0  /* and of so many reports at most */
 
 static bool bounds_valid(const int64_t *bound, uint32_t nranks, int64_t n)
 {
@@ -229,6 +231,8 @@ static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
 
     if (r->steps == 0)
         return;
+    lbp_profile_keep(&s->profile,
+                     fmin(KEEP_MAX, KEEP_NS / ((double)(r->wall_ns + r->wait_ns) + 1)));
     for (size_t i = 0; i < r->nsamples; i++)
         lbp_profile_add(&s->profile, r->sample[i].first, r->sample[i].last,
                         lbp_profile_counted(&s->profile, r->sample[i].last - r->sample[i].first,

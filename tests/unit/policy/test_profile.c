@@ -173,6 +173,29 @@ START_TEST(test_cold)
 }
 END_TEST
 
+/* Each half costs 1 an iteration, and then the second so much for so long. */
+static double second_after(double passes, int times)
+{
+    lbp_profile_init(&p, 1000);
+    if (passes > 0)
+        lbp_profile_keep(&p, passes);
+    for (int i = 0; i < 20 + times; i++) {
+        lbp_profile_add(&p, 0, 500, 500);
+        lbp_profile_add(&p, 500, 1000, i < 20 ? 500 : 650);
+    }
+    return lbp_profile_work(&p, 500, 1000) / 500;
+}
+
+/* What is kept for longer is less moved by a moment; what lasts is believed all the same. */
+START_TEST(test_keeps)
+{
+    ck_assert_double_ge(second_after(0, 2), 1.15);
+    ck_assert_double_le(second_after(8, 2), 1.1);
+    ck_assert_double_ge(second_after(8, 8), 1.2);
+    ck_assert_double_eq(second_after(1, 2), second_after(0, 2)); /* at least 2 */
+}
+END_TEST
+
 /* take() is the inverse of work(), and sums of parts are the sum of the whole. */
 START_TEST(test_random)
 {
@@ -212,6 +235,7 @@ int main(void)
     tcase_add_test(t, test_even_noisy);
     tcase_add_test(t, test_growing);
     tcase_add_test(t, test_fades);
+    tcase_add_test(t, test_keeps);
     tcase_add_test(t, test_cold);
     tcase_add_loop_test(t, test_wrong_alike, 0, 2);
     tcase_add_test(t, test_random);

@@ -208,6 +208,28 @@ START_TEST(test_moment)
 }
 END_TEST
 
+/* A quiet loop; then the processor of one is slower for two decisions, which is no reason to move; and later for good. */
+START_TEST(test_once)
+{
+    struct lbp_stepped *s = make_with("auto,period=0.1s");
+    int k = 1;
+
+    for (; k <= 36; k++) {
+        slower[1] = k == 25 || k == 26 ? 1.3 : 1 + k % 2 * .01;
+        five_steps(s, k, (double[]){.02, .02 * slower[1]});
+        ck_assert_msg(s->epoch == 0, "a processor was slow for a moment, and decision %d moved %d",
+                      k, (int)(s->bound[1] - 500));
+    }
+    slower[1] = 1.3;
+    for (; k <= 46 && s->epoch == 0; k++)
+        five_steps(s, k, (double[]){.02, .026});
+    ck_assert_uint_eq(s->epoch, 1);
+    ck_assert_int_gt(s->bound[1], 510);
+    slower[1] = 1;
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
 /* Five steps more of two rows of 20 ms of CPU time each, the second of which takes so long where it is; sets the time then. */
 static void two_rows(struct lbp_stepped *s, int64_t *steps, int64_t *now_ns, double second_ms)
 {
@@ -278,6 +300,7 @@ int main(void)
     tcase_add_test(t, test_elsewhere);
     tcase_add_test(t, test_slowed);
     tcase_add_test(t, test_moment);
+    tcase_add_test(t, test_once);
     tcase_add_test(t, test_unseen);
     return suite_run("stepped_account", t);
 }
