@@ -2,8 +2,8 @@
 /*
  * The balancer on stepped and pipelined loops, in virtual time: it converges within three periods (to which it adds two steps:
  * reports and plans wait for their ends), and stays under a steady load.  On drawn cases it must win much on the whole, and
- * lose more than 1 % in few: a load that changes just after a plan makes that plan wrong, and what is lost until that is
- * seen cannot be known before.
+ * lose more than 1 % in few, and never more than some steps beyond: a load that changes just after a plan makes that plan
+ * wrong, and what is lost until that is seen cannot be known before.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -21,6 +21,9 @@
 #define WORST 1.06        /* and of all */
 #define BAD 4             /* of 1000 may lose more than 1 %, */
 #define VERY_BAD 1        /* and more than 5 % */
+/* Beyond 1 %, whatever comes, so many steps of fixed shares, and ns: not a part of the time, however long the loop goes on. */
+#define LOST_STEPS 2
+#define LOST_NS 250e6
 
 static void run(struct step_case *c, struct sim_step_result *r, unsigned seed)
 {
@@ -189,13 +192,14 @@ START_TEST(test_never_worse)
         getenv("SIM_ROUNDS") ? (unsigned)atoi(getenv("SIM_ROUNDS")) : brief_rounds(ROUNDS);
     bool planted = getenv("SIM_PLANTED") != NULL; /* who does not look back: planted.sh */
     double worst = 0, worst_steady = 0, sum_auto = 0, sum_static = 0, sum_ideal = 0;
-    unsigned worst_seed = 0, bad = 0, very_bad = 0, wavers = 0;
+    double most_steps = 0; /* lost beyond 1 % and LOST_NS */
+    unsigned worst_seed = 0, most_seed = 0, bad = 0, very_bad = 0, wavers = 0;
     unsigned begin = getenv("SIM_FIRST") ? (unsigned)atoi(getenv("SIM_FIRST")) : 1;
 
     for (unsigned seed = begin; seed < begin + rounds; seed++) {
         struct step_case c;
         struct sim_step_result r;
-        double over;
+        double over, lost;
 
         step_case_draw(&c, seed);
         c.config.trace = getenv("SIM_TRACE") && seed == (unsigned)atoi(getenv("SIM_TRACE"));
@@ -206,6 +210,12 @@ START_TEST(test_never_worse)
         if (over > worst) {
             worst = over;
             worst_seed = seed;
+        }
+        lost = ((double)r.end_ns - 1.01 * (double)r.static_ns - LOST_NS) /
+               ((double)r.static_ns / (double)c.config.steps);
+        if (lost > most_steps) {
+            most_steps = lost;
+            most_seed = seed;
         }
         if (c.steady)
             worst_steady = fmax(worst_steady, over);
@@ -236,15 +246,16 @@ START_TEST(test_never_worse)
            "over_1.01=%u over_1.05=%u wavers=%u\n",
            rounds, sum_auto / sum_static, sum_auto / sum_ideal, worst, worst_seed, bad, very_bad,
            wavers);
-    printf("step steady worst=%.4f\n", worst_steady);
+    printf("step steady worst=%.4f lost_steps=%.2f seed=%u\n", worst_steady, most_steps, most_seed);
     if (planted) /* each of the limits must be passed */
-        ck_assert_msg(worst_steady <= STEADY_WORST || worst <= WORST ||
+        ck_assert_msg(worst_steady <= STEADY_WORST || worst <= WORST || most_steps <= LOST_STEPS ||
                           bad <= rounds * BAD / 1000 || very_bad <= rounds * VERY_BAD / 1000,
-                      "on steady hosts the worst takes %.3f, of all %.3f; %u lose more than 1 %%, "
-                      "%u more than 5 %%",
-                      worst_steady, worst, bad, very_bad);
+                      "on steady hosts the worst takes %.3f, of all %.3f, or loses %.1f steps; %u "
+                      "lose more than 1 %%, %u more than 5 %%",
+                      worst_steady, worst, most_steps, bad, very_bad);
     ck_assert_double_le(worst_steady, STEADY_WORST);
     ck_assert_double_le(worst, WORST);
+    ck_assert_double_le(most_steps, LOST_STEPS);
     if (rounds < ROUNDS) /* too few for what is true of most */
         return;
     ck_assert_double_le(sum_auto / sum_static, 0.57);
