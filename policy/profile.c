@@ -125,7 +125,7 @@ static void compare(struct lbp_profile *p, int64_t first, int64_t last, double w
     }
 }
 
-/* Is it off what was seen, and to which side?  Compared is with what was seen, not with what is believed, which is nearer to the mean. */
+/* Is it off what was seen, and to which side?  Not off what is believed, which is always nearer to the mean. */
 static void watch(struct lbp_profile *p, int64_t first, int64_t last, double work)
 {
     int mid = (int)((first + (last - first) / 2) / p->width);
