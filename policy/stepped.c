@@ -19,8 +19,8 @@
 #define MESSAGE_NS 500000
 #define WINDOW_MAX_NS INT64_C(80000000) /* of elapsed time, waits included */
 #define LEARN 0.25
-#define KEEP_NS 800e6 /* costs are a mean of so much: for a moment they change with the host, */
-#define KEEP_MAX 8.0  /* and of so many reports at most */
+#define KEEP_NS 900e6 /* costs are a mean of so much: for a moment they change with the host, */
+#define KEEP_MAX 9.0  /* and of so many reports at most */
 
 static bool bounds_valid(const int64_t *bound, uint32_t nranks, int64_t n)
 {
