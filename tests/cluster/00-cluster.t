@@ -152,20 +152,33 @@ C
   is "$(cluster head srun --mpi=pmix -N3 -n3 "$dir/shared/fence" "$dir/shared/came")" "" "a PMIx fence waits for the other hosts"
 
   # A slurmd that is silent for longer than Slurm's own 10 s of MessageTimeout, as all are while the machine stands still.
-  cluster head srun --mpi=pmix -N3 -n3 "$dir/shared/fence" "$dir/shared/late" "$dir/shared/go" >"$tap_tmp/late" 2>&1 &
-  job=$!
-  ranks_in() { [ "$(find "$dir/shared" -name 'late.in.*' | wc -l)" = 3 ]; }
-  ok "(three ranks are in)" within 30 ranks_in
-  slurmd=$(cat "$dir/host/n1/pid/slurmd")
-  cluster on n1 kill -STOP "$slurmd"
-  touch "$dir/shared/go"
-  sleep 12
-  cluster on n1 kill -CONT "$slurmd"
-  status=0
-  wait $job || status=$?
+  ranks_in() { [ "$(find "$dir/shared" -name "$1.in.*" | wc -l)" = 3 ]; }
+  silent() { # NAME: sets status, and what the job said is in the file of that name
+    local job slurmd
+    cluster head srun --mpi=pmix -N3 -n3 "$dir/shared/fence" "$dir/shared/$1" "$dir/shared/$1.go" >"$tap_tmp/$1" 2>&1 &
+    job=$!
+    ok "(three ranks are in)" within 30 ranks_in "$1"
+    slurmd=$(cat "$dir/host/n1/pid/slurmd")
+    cluster on n1 kill -STOP "$slurmd"
+    touch "$dir/shared/$1.go"
+    sleep 12
+    cluster on n1 kill -CONT "$slurmd"
+    status=0
+    wait $job || status=$?
+  }
+  silent late
   is $status 0 "a slurmd is silent for 12 s, and the job goes on"
   is "$(cat "$tap_tmp/late")" "" "with nothing to say"
   ok "no host is lost by it" hosts_are_well
+
+  # The planted failure: with Slurm's own patience it does not.
+  sed -i 's/^MessageTimeout=.*/MessageTimeout=10/' "$dir/slurm.conf"
+  cluster head scontrol reconfigure
+  silent planted
+  like "$(cat "$tap_tmp/planted")" "timed out" "with 10 s the others lose patience"
+  sed -i 's/^MessageTimeout=.*/MessageTimeout=60/' "$dir/slurm.conf"
+  cluster head scontrol reconfigure
+  ok "(all is well again)" within 30 hosts_are_well
 else
   skip "a PMIx fence" "there is no libpmix-dev"
 fi
