@@ -244,6 +244,25 @@ static void draw_counts(struct mind *m, int64_t *count)
     count[pick(m, (uint64_t)m->config.size)] += left;
 }
 
+/*
+ * A layout to one rank, and at times its like under another epoch: stale or twice behind it, too early before it.  Too early behind
+ * it, that would be the next one where all have moved by then, and no other rank has it.
+ */
+static void tell_rank(struct mind *m, int rank, const struct lbw_rank_msg *msg)
+{
+    int64_t later = (int64_t)pick(m, 3) - 1;
+    struct lbw_rank_msg other = *msg;
+    bool tells_other;
+
+    other.u.layout.epoch += (uint64_t)later;
+    tells_other = other.u.layout.epoch > 0 && pick(m, 4) == 0;
+    if (tells_other && later > 0)
+        send_to(m, rank, &other);
+    send_to(m, rank, msg);
+    if (tells_other && later <= 0)
+        send_to(m, rank, &other);
+}
+
 /* The next layout to all, and with it what no rank may follow. */
 static void tell_layout(struct mind *m, uint32_t id)
 {
@@ -273,16 +292,11 @@ static void tell_layout(struct mind *m, uint32_t id)
     l->lost = m->config.lose_layouts > 0 && l->layout % (uint64_t)m->config.lose_layouts == 0;
     l->told = msg;
     for (int r = l->lost; r < m->config.size; r++) { /* rank 0 does not hear of it */
-        struct lbw_rank_msg other = msg;
-
-        other.u.layout.epoch += (uint64_t)(pick(m, 3)) - 1; /* stale, twice, or too early */
         if (r == liar && m->config.elements > 1 && pick(m, 2))
             y->block = y->block % m->config.elements + 1;
         else if (r == liar)
             draw_counts(m, y->count);
-        send_to(m, r, &msg);
-        if (other.u.layout.epoch > 0 && pick(m, 4) == 0)
-            send_to(m, r, &other);
+        tell_rank(m, r, &msg);
         if (pick(m, 10) == 0)
             lbx_clock_sleep_ns((int64_t)pick(m, 1000000));
     }
