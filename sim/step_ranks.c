@@ -125,6 +125,7 @@ int64_t sim_step_pipeline(struct sim_steps *w)
             double shift = sides * ((double)c->shift_fixed_ns + c->shift_incr_ns * (double)size);
             int64_t from = nth == 0 || w->blocks[j] < at ? at : w->blocks[j];
 
+            w->rank[r].r.wait_ns += from - at;
             at = sim_host_run(&w->rank[r].host, from, part + shift);
             ran(w, r, from, from + (int64_t)((double)(at - from) * part / fmax(part + shift, 1)),
                 part);
