@@ -213,6 +213,7 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
     bool first = s->prev_expected_ns < 0; /* the first bounds are still in force */
     double measured = 0, before = 0, without = 0, real = 0, most = 0, over = 0, elapsed = 0,
            all = 0;
+    double before_again = 0, without_again = 0; /* a quota may let work go faster than it went */
     int64_t elapsed_steps = 0;
     uint32_t slowest = 0;
     int64_t steps = 0;
@@ -244,6 +245,8 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
 
         before = fmax(before, elsewhere(r, r->prev_work, r->prev_wall, limit, now_ns));
         without = fmax(without, elsewhere(r, r->first_work, r->first_wall, limit, now_ns));
+        before_again = fmax(before_again, elsewhere(r, r->prev_work, 0, limit, now_ns));
+        without_again = fmax(without_again, elsewhere(r, r->first_work, 0, limit, now_ns));
     }
     lbp_stepped_compare(s, steps, now_ns);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
@@ -274,6 +277,8 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
         s->without_ns =
             s->tried_ns; /* they are in force again: measured, they would differ by chance */
     before = before * s->stretch + s->prev_over_ns;
+    s->prev_again_ns = before_again * s->stretch + s->prev_over_ns;
+    s->first_again_ns = without_again * s->stretch + s->first_over_ns;
     judge_steps(s, first, slowest, measured, steps);
     if (first) {
         s->our_steps = s->first_steps = (double)s->step;

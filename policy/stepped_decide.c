@@ -160,6 +160,26 @@ static bool comes_too_late(const struct lbp_stepped *s, double gain, double last
     return !published(s) && s->config.steps > 0 && gain * lasts < WRONG_STEPS * s->real_ns;
 }
 
+/*
+ * Bounds that were in force are known by what they did, whatever costs are thought to be.  Where these are not told for parts of a
+ * rank's rows, who went back from a plan would find the very same one better again and again.
+ */
+static void know_by_deeds(struct lbp_stepped *s)
+{
+    size_t size = ((size_t)s->config.nranks + 1) * sizeof(*s->next);
+    struct lbp_stepped_decision *d = &s->last;
+    double again_ns = 0;
+
+    if (published(s) || s->prev_expected_ns < 0 || !(s->tried_ns > 0))
+        return;
+    if (memcmp(s->next, s->prev, size) == 0)
+        again_ns = s->prev_again_ns;
+    else if (memcmp(s->next, s->first, size) == 0)
+        again_ns = s->first_again_ns;
+    if (isfinite(again_ns))
+        d->after_ns = fmax(d->after_ns, d->before_ns * again_ns / s->tried_ns);
+}
+
 /* Are the next bounds worth it?  Fills last. */
 static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns)
 {
@@ -168,6 +188,7 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
 
     d->before_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->bound);
     d->after_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
+    know_by_deeds(s);
     gain = ratio_gain(d);
     if (s->doubt > 1 && !published(s)) {
         noise = fmax(noise, (s->doubt - 1) * DOUBT);
