@@ -170,7 +170,8 @@ static void know_by_deeds(struct lbp_stepped *s)
     struct lbp_stepped_decision *d = &s->last;
     double again_ns = 0;
 
-    if (published(s) || s->prev_expected_ns < 0 || !(s->tried_ns > 0))
+    if (published(s) || s->prev_expected_ns < 0 || !(s->tried_ns > 0) ||
+        memcmp(s->next, s->bound, size) == 0)
         return;
     if (memcmp(s->next, s->prev, size) == 0)
         again_ns = s->prev_again_ns;
