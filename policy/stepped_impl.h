@@ -99,10 +99,9 @@ struct lbp_stepped {
     double held_ns, held_steps; /* with the present bounds; what is long ago counts less */
     double stretch;             /* of a pipeline: least of real / measured */
     double prev_expected_ns;    /* with the bounds before, at the present speeds; < 0: none yet */
-    double prev_again_ns,
-        first_again_ns; /* a step, if the bounds before came back, or the very first */
-    int broken;         /* words one after another */
-    double doubt;       /* >= 1: so many times the gain is asked for; plans broke their word */
+    double prev_again_ns, first_again_ns; /* a step, if those bounds came back */
+    int broken;                           /* words one after another */
+    double doubt; /* >= 1: so many times the gain is asked for; plans broke their word */
     double last_before_ns, last_after_ns; /* step times that it was adopted for */
     double regret_ns[STEPPED_KINDS];      /* lost by shares of each kind of speed, faded */
     /*

@@ -26,6 +26,7 @@
 #define LOST_NS 250e6
 #define TRIED 4 /* plans: there, back, and chance */
 #define TRIED_LOSES 1.005
+#define TRIED_PLANTED 1445
 
 static void run(struct step_case *c, struct sim_step_result *r, unsigned seed)
 {
@@ -194,16 +195,16 @@ END_TEST
  */
 START_TEST(test_tried_once)
 {
-    static const unsigned seeds[] = {27274, 34625}, planted[] = {1445, 1445};
-    bool publishes = getenv("SIM_PLANTED") != NULL;
+    static const unsigned seeds[] = {27274, 34625};
+    bool planted = getenv("SIM_PLANTED") != NULL; /* who tries it 97 times: planted.sh */
 
     for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
-        unsigned seed = publishes ? planted[i] : seeds[i];
+        unsigned seed = planted ? TRIED_PLANTED : seeds[i];
         struct step_case c;
         struct sim_step_result r;
 
         step_case_draw(&c, seed);
-        if (publishes)
+        if (planted)
             c.config.policy = "siegell";
         run(&c, &r, seed);
         ck_assert(c.steady);
