@@ -98,12 +98,29 @@ static void deviate(struct stepped_rank *r, double part)
     double off = r->parts > 0 ? part / r->part - 1 : 0;
 
     r->deviation2 += off * off;
+    if (off * r->deviation > 0) {
+        r->run++;
+    } else {
+        r->run = 1;
+        r->runs++;
+    }
+    r->deviation = off;
     r->parts++;
     r->part += (part - r->part) / r->parts;
     if (r->parts >= PARTS) {
         r->deviation2 /= 2;
+        r->runs /= 2;
         r->parts /= 2;
     }
+}
+
+/*
+ * How far a rank's part of the work may be off for a while, squared: as far as it was before, which more measurements do not change;
+ * but what has lasted for longer than that does will stay.
+ */
+static double off_for_a_while(const struct stepped_rank *r)
+{
+    return r->deviation2 / r->parts * fmin(1, r->parts / r->runs / r->run);
 }
 
 /*
@@ -119,8 +136,9 @@ double lbp_stepped_work_error(const struct lbp_stepped *s)
         const struct stepped_rank *r = &s->rank[i];
         if (r->parts == 0)
             continue;
-        sum +=
-            (DEVIATION * DEVIATION / fmax(r->parts, moments) + r->deviation2) / pow(r->parts, 1.5);
+        sum += fmax((DEVIATION * DEVIATION / fmax(r->parts, moments) + r->deviation2) /
+                        pow(r->parts, 1.5),
+                    off_for_a_while(r));
         n++;
     }
     return n > 0 ? sqrt(sum / n) : 0;

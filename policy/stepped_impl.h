@@ -30,9 +30,10 @@ struct stepped_rank {
     double now_wall, prev_wall, first_wall; /* that it took */
     /*
      * Its part of the work of all, ratio, as measured in each decision with the very first bounds: the mean, of so many; the squares
-     * of the deviations from it, ratio, summed up.
+     * of the deviations from it, ratio, summed up; the last of these, how many of them were off to the same side running, and how often
+     * the side has changed.
      */
-    double part, parts, deviation2;
+    double part, parts, deviation2, deviation, run, runs;
     double usual_work, usual_wall; /* of some time; what is long ago counts less */
     double step_wall_ns;           /* computing in a step, last report */
     double best;                   /* greatest speed that it was known to have; */

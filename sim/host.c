@@ -17,6 +17,11 @@ double sim_host_hardware(const struct sim_host *h)
     return h->hardware > 0 ? h->hardware : 1;
 }
 
+double sim_host_slower(const struct sim_host *h, int64_t now_ns)
+{
+    return h->slower ? h->slower[(size_t)(now_ns / h->slower_ns) % h->nslower] : 1;
+}
+
 /* The part of the cores that a recorded load leaves. */
 static double left_at(const struct sim_host *h, int64_t now_ns)
 {

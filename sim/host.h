@@ -20,8 +20,13 @@ struct sim_host {
     size_t nleft;
     int64_t left_ns,
         left_phase_ns; /* each lasts so long; at time 0 so much of the record is over; it begins again */
+    const double *
+        slower; /* [nslower] so many times the CPU time does the same work take, > 0, as what runs beside it
+                             shares a core, caches or a machine with it; borrowed; NULL: none */
+    size_t nslower;
+    int64_t slower_ns; /* each lasts so long; it begins again */
     bool quota;        /* true: full speed until the share of a period is used up; false: smooth */
-    int64_t quota_ns; /* such a period; 0: 10 ms */
+    int64_t quota_ns;  /* such a period; 0: 10 ms */
     double
         quota_cores; /* that can be read of it: a load has its part of them; 0: those of the moment */
     bool
@@ -41,6 +46,9 @@ struct sim_host {
 /* Reference work that a CPU ns does, > 0. */
 double sim_host_hardware(const struct sim_host *h);
 
+/* So many times the CPU time that work takes else does work take that is begun at a moment, > 0. */
+double sim_host_slower(const struct sim_host *h, int64_t now_ns);
+
 /* Cores at a moment. */
 double sim_host_cores(const struct sim_host *h, int64_t now_ns);
 
@@ -57,7 +65,7 @@ int64_t sim_host_run(struct sim_host *h, int64_t now_ns, double cpu_ns);
  * whose cores stay, else of each ms. */
 double sim_host_given(const struct sim_host *h, int64_t to_ns);
 
-/* When `work` is done at the soonest by all hosts (at their hardware's speed) together, begun at now_ns: the ideal. */
+/* When `work` is done at the soonest by all hosts (at their hardware's speed, and never slower) together, begun at now_ns: the ideal. */
 int64_t sim_host_ideal(const struct sim_host *h, int nhosts, int64_t now_ns, double work);
 
 #endif

@@ -218,18 +218,26 @@ static double read_inbox(struct sim_world *w, struct sim_rank *r)
     return cpu;
 }
 
+/* CPU time that the rank's chunk takes. */
+static double chunk_cpu(const struct sim_world *w, const struct sim_rank *r)
+{
+    double work = 0;
+
+    for (int64_t i = r->chunk.first; i < r->chunk.last; i++)
+        work += w->config->cost_ns[i];
+    return work / sim_host_hardware(&r->host) * sim_host_slower(&r->host, r->chunk_from_ns);
+}
+
 /* Ended: [first, last) took so long; pieces one after another are put together, as liblb does. */
 static void end_chunk(struct sim_world *w, struct sim_rank *r)
 {
     struct lbp_sample *s = r->nsamples ? &r->sample[r->nsamples - 1] : NULL;
-    double cpu = 0;
+    double cpu = chunk_cpu(w, r);
 
     if (r->chunk.first == r->chunk.last)
         return;
-    for (int64_t i = r->chunk.first; i < r->chunk.last; i++) {
+    for (int64_t i = r->chunk.first; i < r->chunk.last; i++)
         w->count[i]++;
-        cpu += w->config->cost_ns[i] / sim_host_hardware(&r->host);
-    }
     r->executed += r->chunk.last - r->chunk.first;
     lbp_alert_sample(&r->alert, (double)(r->chunk.last - r->chunk.first),
                      (double)(w->now_ns - r->chunk_from_ns), cpu);
@@ -314,11 +322,9 @@ static void hook(struct sim_world *w, struct sim_rank *r)
         sim_fail(w, "out of memory");
     from = sim_host_run(&r->host, w->now_ns, cpu);
     r->chunk_from_ns = from;
-    cpu = 0;
-    for (int64_t i = r->chunk.first; i < r->chunk.last; i++)
-        cpu += w->config->cost_ns[i] / sim_host_hardware(&r->host);
-    sim_post(w, (struct sim_event){
-                    .type = SIM_HOOK, .at_ns = sim_host_run(&r->host, from, cpu), .rank = r->id});
+    sim_post(w, (struct sim_event){.type = SIM_HOOK,
+                                   .at_ns = sim_host_run(&r->host, from, chunk_cpu(w, r)),
+                                   .rank = r->id});
 }
 
 void sim_rank_event(struct sim_world *w, struct sim_rank *r, struct sim_event *e)

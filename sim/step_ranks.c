@@ -55,13 +55,14 @@ struct sim_mail sim_step_mail(struct sim_steps *w)
     return top;
 }
 
-/* CPU work of a rank's whole block in one step. */
-static double block_cpu(const struct sim_steps *w, uint32_t r)
+/* CPU work of iterations [first, last) in this step, on a rank's host. */
+static double cpu_of(const struct sim_steps *w, uint32_t r, int64_t first, int64_t last)
 {
+    const struct sim_host *h = &w->rank[r].host;
     double cold = w->step == 0 && w->c->cold > 0 ? w->c->cold : 1;
 
-    return cold * (w->before[w->bound[r + 1]] - w->before[w->bound[r]]) /
-           sim_host_hardware(&w->rank[r].host);
+    return cold * (w->before[last] - w->before[first]) / sim_host_hardware(h) *
+           sim_host_slower(h, w->now_ns);
 }
 
 static void ran(struct sim_steps *w, uint32_t r, int64_t from, int64_t to, double cpu)
@@ -78,7 +79,7 @@ int64_t sim_step_barrier(struct sim_steps *w)
     int64_t end = w->now_ns;
 
     for (uint32_t r = 0; r < w->c->nranks; r++) {
-        double cpu = block_cpu(w, r);
+        double cpu = cpu_of(w, r, w->bound[r], w->bound[r + 1]);
 
         w->ready[r] = w->now_ns;
         if (cpu > 0) {
@@ -111,7 +112,7 @@ int64_t sim_step_pipeline(struct sim_steps *w)
     uint32_t holders = count_holders(w), nth = 0;
 
     for (uint32_t r = 0; r < c->nranks; r++) {
-        double cpu = block_cpu(w, r);
+        double cpu = cpu_of(w, r, w->bound[r], w->bound[r + 1]);
         int64_t at = w->start[r];
         double sides;
 
@@ -147,8 +148,7 @@ static void time_parts(struct sim_steps *w, uint32_t r, struct sim_mail *m)
         parts = size;
     for (int64_t k = 0; k < parts; k++) {
         int64_t a = first + size * k / parts, b = first + size * (k + 1) / parts;
-        double cold = w->step == 0 && w->c->cold > 0 ? w->c->cold : 1;
-        double cpu = cold * (w->before[b] - w->before[a]) / sim_host_hardware(&w->rank[r].host);
+        double cpu = cpu_of(w, r, a, b);
         double wrong = w->c->cpu_noise * (2.0 * rand_r(&w->seed) / RAND_MAX - 1);
 
         m->sample[k] = (struct lbp_sample){a, b, (int64_t)cpu, (int64_t)(cpu * (1 + wrong))};

@@ -308,6 +308,77 @@ START_TEST(test_noisy_times)
 }
 END_TEST
 
+#define MOMENTS 600 /* of 50 ms */
+
+/*
+ * How much slower processors are, moment by moment: by a few thousandths, and about every fourth second for up to half of one all
+ * of them, each as much slower as it comes.
+ */
+static void draw_moments(double slower[RANKS][MOMENTS], unsigned *seed)
+{
+    double all[RANKS] = {0};
+    int left = 0;
+
+    for (int at = 0; at < MOMENTS; at++) {
+        if (left == 0 && draw(seed, 0, 80) < 1) {
+            left = (int)draw(seed, 2, 11);
+            for (int i = 0; i < RANKS; i++)
+                all[i] = draw(seed, 0, 0.5);
+        }
+        for (int i = 0; i < RANKS; i++)
+            slower[i][at] =
+                1 + draw(seed, 0, 0.01) + (left > 0 ? all[i] * draw(seed, 0.5, 1.5) : 0);
+        left -= left > 0;
+    }
+}
+
+/*
+ * Equal hosts that share a machine with others, as virtual ones do: for some tenths of a second now and then all their work takes
+ * more CPU time, of one more than of another.  There is nothing to gain: it is over before it is known.
+ */
+START_TEST(test_slow_moments)
+{
+    static const int64_t steps[] = {2400, 240, 80};
+    static struct job j;
+    static double slower[RANKS][MOMENTS];
+    unsigned first = first_seed();
+    double sum = 0, worst = 0, lost = 0;
+    int n = 0, planned = 0;
+
+    for (size_t k = 0; k < sizeof(steps) / sizeof(*steps); k++)
+        for (unsigned seed = first; seed < first + brief_rounds(100); seed++, n++) {
+            struct program p = {"moments", LBP_STEPPED, 1000, steps[k]};
+            struct sim_step_result r;
+            unsigned s = seed;
+            double x;
+
+            set_up(&j, &p, policy_to_test(), &s);
+            draw_moments(slower, &s);
+            j.config.told = NULL;
+            j.config.cpu_noise = 0;
+            for (int i = 0; i < RANKS; i++) {
+                j.host[i].slower = slower[i];
+                j.host[i].nslower = MOMENTS;
+                j.host[i].slower_ns = 50000000;
+            }
+            x = run(&j, &r);
+            planned += r.plans > 0;
+            sum += x;
+            worst = fmax(worst, x);
+            lost += x > 1.01;
+            if (getenv("SIM_VERBOSE") && x > 1.01)
+                printf("slow moments steps=%d seed=%u over_static=%.4f plans=%d\n", (int)steps[k],
+                       seed, x, (int)r.plans);
+        }
+    check("slow moments",
+          (struct limit[]){{"over_static", sum / n, 1.0026},
+                           {"worst", worst, 1.03},
+                           {"over_1.01", lost / n, 0.04},
+                           {"planned", (double)planned / n, 0.1}},
+          4);
+}
+END_TEST
+
 /*
  * Hosts that are slow and fast in turn within a few steps, each in its own time, and first shares by their mean speeds: what a step
  * takes is the time of who is slow in it.  Little can be gained; and what plans have brought must be known as it is, though by
@@ -442,6 +513,7 @@ int main(int argc, char **argv)
     tcase_add_test(t, test_all);
     tcase_set_timeout(errors, 600);
     tcase_add_test(errors, test_noisy_times);
+    tcase_add_test(errors, test_slow_moments);
     tcase_add_test(errors, test_in_turn);
     return suite_run("swings", t, errors);
 }
