@@ -19,6 +19,10 @@
 #include "policy/period.h"
 #include "policy/votes.h"
 
+/* In a quarter of a step the balancer has answered reports of the one before, but in short ones: under a quota it may have to wait for
+ * its next period. */
+#define ANSWER_NS 12.5e6
+
 /* The time between blocks counts as the rank's own, see flow.c; what of it is the messages' is taken off again: that only, since
  * what goes before a wait was not counted. */
 static void take_off_flow(struct lb_loop *l)
@@ -219,6 +223,44 @@ static int ask(struct lb_loop *l)
     return lbc_vote_enter(l);
 }
 
+/*
+ * Whether a rank may enter the next exchange's vote in the step before it.  The same on all ranks, as they all enter it before
+ * anything else that they reduce together; so there is no other loop that might.
+ */
+static bool may_ask_early(const struct lb_loop *l)
+{
+    const struct lbc_step *s = l->step;
+
+    return s->asking && !s->voted && s->later == 0 && s->exchanges >= s->agree_at &&
+           l->elements == 0 && l->ctx->sync_ns == 0 && l->ctx->loop == l && !l->next;
+}
+
+void lbc_step_ask_owed(struct lb_loop *l)
+{
+    struct lbc_step *s = l->step;
+
+    if (!s || !s->owes || l->ctx->failed)
+        return;
+    s->owes = false;
+    (void)!ask(l); /* a failure shows in the next exchange */
+}
+
+void lbc_step_ask_early(struct lb_loop *l)
+{
+    struct lb_ctx *ctx = l->ctx;
+    struct lbc_step *s = l->step;
+    int64_t now_ns = s->begun_ns;
+
+    if (ctx && s->voted && s->later == 0)
+        (void)!lbc_vote_look(ctx); /* a failure shows in the exchange */
+    if (!s->owes ||
+        (double)(now_ns - s->ended_ns) < fmin(s->step_ns / 2, fmax(s->step_ns / 4, ANSWER_NS)))
+        return;
+    lbc_exchange_overhear(ctx, now_ns);
+    lbc_step_ask_owed(l);
+    lbc_step_waited(l, now_ns);
+}
+
 /* What did they vote?  A layout that has come since then waits for the next vote: all have one now, or none is applied.
  * Returns 0 or -EIO. */
 static int decide(struct lb_loop *l)
@@ -251,6 +293,7 @@ static int vote(struct lb_loop *l)
     struct lbc_step *s = l->step;
     int rc = 0;
 
+    s->owes = false;
     if (s->voted && s->exchanges < s->asked_at + s->later)
         return 0;
     if (s->voted)
@@ -299,5 +342,6 @@ int lb_loop_exchange(lb_loop *l)
     if (rc == 0 && s->steps > 0 && now_ns >= l->report_ns && lbc_link_is_open(&ctx->link) &&
         !(s->asking && lbc_ctx_is_sync(ctx)))
         report(l, now_ns);
+    s->owes = rc == 0 && may_ask_early(l);
     return rc;
 }

@@ -9,6 +9,7 @@
 #include "libclient/exchange.h"
 #include "libclient/incoming.h"
 #include "libclient/outgoing.h"
+#include "libclient/step.h"
 #include "libclient/vote.h"
 #include "libclient/wait.h"
 
@@ -104,6 +105,7 @@ int lbc_leave_prepare(struct lb_loop *l, int64_t halo, int64_t elements)
     if (rc < 0)
         return rc;
     l->vain = lbc_leave_is_vain;
+    l->owed = lbc_step_ask_owed;
     return 0;
 }
 
@@ -140,6 +142,7 @@ void lbc_leave(struct lb_loop *l)
     if (!t || ctx->failed || ctx->size == 1 || !t->ops->usable(t))
         return;
     l->leaving = true;
+    lbc_step_ask_owed(l);
     if (lbc_vote_end(ctx) < 0)
         return;
     /* Who goes on applies what was agreed on in the last vote, and may wait for rows of this rank. */

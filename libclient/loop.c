@@ -81,6 +81,8 @@ lb_loop *lb_loop_open(lb_ctx *ctx, const char *name, int64_t n)
 
     if (n < 0)
         return NULL;
+    if (ctx && ctx->loop && ctx->loop->owed)
+        ctx->loop->owed(ctx->loop);
     if (ctx)
         ctx->nloops++; /* whatever happens here, the others count on */
     l = calloc(1, sizeof(*l));

@@ -61,6 +61,7 @@ struct lb_loop {
     bool told_waiting; /* that it has waited for another rank for very long; once a loop */
     void (*told)(struct lb_loop *l, const struct lbw_layout *m); /* what it does with a layout */
     bool (*vain)(struct lb_loop *l, bool votes); /* lbc_leave_is_vain; NULL: is not asked */
+    void (*owed)(struct lb_loop *l); /* lbc_step_ask_owed, when another opens; NULL: of no use */
     /* The fewest after which another rank has closed it; of any loop. */
     int64_t gone_exchanges, gone_passes;
     bool told_gone; /* by that rank itself, not by the balancer */

@@ -205,8 +205,10 @@ int lbc_step_next(struct lb_loop *l, int64_t *first, int64_t *last)
 
     if (l->elements > 0) /* lb_loop_next_block is what runs a pipelined loop */
         return 0;
-    if (l->executing)
+    if (l->executing) {
         lbc_step_account(l);
+        lbc_step_ask_early(l);
+    }
     if (l->state == LBC_IDLE)
         lbc_step_begin(l);
     if (s->part == s->nparts)

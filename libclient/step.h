@@ -35,6 +35,7 @@ struct lbc_step {
     int64_t exchanges, asked_at, agree_at, interval, later; /* the last two as all agreed */
     int64_t vote[LBC_VOTES]; /* while the ranks take the least, see apart.h */
     bool voted;              /* and what all voted is not looked at yet */
+    bool owes;               /* the next exchange's vote, which others may have entered by now */
     int told_ranks;          /* ranks up to here were told that this one has closed it, */
     bool tells_all;          /* also those that share no rows with it */
     int64_t part, nparts;    /* of the block: the next to hand out */
@@ -84,6 +85,17 @@ int lbc_step_next(struct lb_loop *l, int64_t *first, int64_t *last);
  * policy/votes.h). */
 int64_t lbc_step_interval(const struct lb_loop *l);
 int64_t lbc_step_later(const struct lb_loop *l);
+
+/*
+ * Within a step, between two parts of it: enter the next exchange's vote when a quarter of the time of a step is over, or up to half of
+ * a short one.  What was told until then, as answers to the reports of the step before are, is in force as soon as if all entered in
+ * the exchange; but there nobody waits for the slowest rank, as long as it is late by less than the rest.  Only where the vote is
+ * taken in the exchange that follows.
+ */
+void lbc_step_ask_early(struct lb_loop *l);
+
+/* Enter that vote, unless it was: others may have, so nothing else is reduced together before. */
+void lbc_step_ask_owed(struct lb_loop *l);
 
 /* Free what makes the loop a stepped one; its transfers must have ended, or have failed. */
 void lbc_step_fini(struct lb_loop *l);

@@ -29,6 +29,11 @@ case_holds "two steps later, three ranks" "$ends" "" -DLATER=2 -DRANKS=3 -DSTEPS
 case_holds "two steps later, a rank ends at any moment" "$ends" "" -DLATER=2 -DRANKS=2 -DSTEPS=4 -DENDS
 case_holds "two steps later, all ranks come to the last layout" "$fair" "-a -f -N moves" -DLATER=2 -DLIVE -DRANKS=2 -DK=1
 case_holds "two steps later, the balancer dies at any moment: ranks ask no more" "$fair" "-a -f -N rests" -DLATER=2 -DLIVE -DDIES -DRANKS=2 -DEPOCHS=1 -DK=1
+case_holds "votes are entered in the step before, or not" "$ends" "" -DEARLY -DRANKS=2 -DSTEPS=4
+case_holds "in the step before, three ranks" "$ends" "" -DEARLY -DRANKS=3 -DSTEPS=2 -DEPOCHS=1 -DK=1
+case_holds "in the step before, a rank ends at any moment" "$ends" "" -DEARLY -DRANKS=2 -DSTEPS=3 -DENDS
+case_holds "in the step before, all ranks come to the last layout" "$fair" "-a -f -N moves" -DEARLY -DLIVE -DRANKS=2 -DK=1
+case_holds "in the step before, the balancer dies at any moment: ranks ask no more" "$fair" "-a -f -N rests" -DEARLY -DLIVE -DDIES -DRANKS=2 -DEPOCHS=1 -DK=1
 
 faulty() { ok "planted fault $1 is found" found "$2" "$3" "$4" -DRANKS=2 -DPLANTED="$1" "${@:5}"; }
 wrong='assertion violated\|invalid end state ('
@@ -44,4 +49,5 @@ faulty 14 'assertion violated' "$ends" "" -DSYNC -DK=1 -DPATIENCE=1
 faulty 15 'invalid end state (' "$ends" "" -DSYNC -DDIES -DK=1
 faulty 16 "$wrong" "$ends" "" -DLATER=1 -DSTEPS=4
 faulty 16 "$wrong" "$ends" "" -DLATER=2 -DSTEPS=5
+faulty 17 "$wrong" "$ends" "" -DEARLY -DSTEPS=4
 done_testing

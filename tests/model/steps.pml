@@ -15,7 +15,8 @@
  * reported, then answers; somebody may go on without an answer PATIENCE times.
  *
  * With LATER a vote is taken so many exchanges after the one it is entered in, and layouts may come in between: 1 in pipelined
- * loops, as many as 3 in stepped ones with short steps.
+ * loops, as many as 3 in stepped ones with short steps.  With EARLY a rank enters a vote in the step before the exchange, or
+ * in it, as it comes, and takes it in the exchange; layouts may come in between.
  *
  *   RANKS, STEPS, EPOCHS   how many; K: the longest interval that ranks propose between two votes
  *   LIES                   ranks are told different layouts under one epoch
@@ -37,6 +38,7 @@
  *   PLANTED=14             (SYNC, PATIENCE) any answer is taken for the one that is waited for
  *   PLANTED=15             (SYNC, DIES) a rank waits for a balancer that is lost
  *   PLANTED=16             (LATER) rank 0 takes a vote in the exchange that it is entered in
+ *   PLANTED=17             (EARLY) rank 0 has a layout that came when it had voted already
  *
  * Checked: each iteration once in every step, with its row where it is run; both sides of every exchange at the same epoch;
  * all vote at the same step; no rank waits for ever; in the end all are at the same epoch;
@@ -59,6 +61,10 @@
 #endif
 #ifndef LATER
 #define LATER 0
+#endif
+#if LATER || defined(EARLY)
+#define APART
+#else
 #define voted false
 #endif
 #define N 3 /* iterations, as bits of a byte */
@@ -235,7 +241,7 @@ inline decide() {
         k = interval[round];
 #endif
         until = (k > LATER -> k - LATER : 0);
-#if LATER
+#ifdef APART
         voted = false;
 #endif
         k = 0;
@@ -243,6 +249,9 @@ inline decide() {
         agreed = have[round];
 #else
         agreed = have[round] && most[round] == least[round];
+#endif
+#if PLANTED == 17
+        agreed = agreed || (me == 0 && next[me] != 0 && open[round]);
 #endif
 #ifdef SYNC
         assert(alone[round] || have[round] == some[round]);
@@ -321,8 +330,10 @@ inline exchange() {
 proctype rank(byte me) {
     byte step = 0, until = 0, round = 0, m = 0, k = 0;
     bool agreed = false;
-#if LATER
+#ifdef APART
     bool voted = false;
+#endif
+#if LATER
     byte late = 0; /* exchanges until the vote is taken */
 #endif
 
@@ -348,6 +359,9 @@ proctype rank(byte me) {
         fi;
 #endif
         if
+#ifdef EARLY
+        :: voted -> decide()
+#endif
         :: ASKS && until == 0 && !voted ->
 #ifdef SYNC
             report_and_wait();
@@ -375,6 +389,12 @@ proctype rank(byte me) {
 #endif
             step = NEXT_STEP(step)
         }
+#ifdef EARLY
+        if
+        :: ASKS && until == 0 && GOES_ON -> ask(); voted = true
+        :: true
+        fi
+#endif
 #ifndef LIVE
     :: !GOES_ON -> break
 #endif
@@ -383,9 +403,12 @@ proctype rank(byte me) {
 out:
     skip;
     d_step { step = 0; until = 0; round = 0; m = 0; k = 0; agreed = false; ended++
+#ifdef APART
+        ;
+        voted = false
+#endif
 #if LATER
         ;
-        voted = false;
         late = 0
 #endif
     }

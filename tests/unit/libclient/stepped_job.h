@@ -21,6 +21,9 @@ struct stepped_job {
     /* counts, on all ranks, exchanges that left a vote under way, and has steps be taken for short ones, however slow this
      * machine is, as votes of long ones are taken at once; NULL: nobody asks */
     int64_t *late;
+    /* counts, on all ranks, steps at whose end the next exchange's vote was entered: every second rank does so as soon as may be, the
+     * others leave it to the exchange; NULL: nobody asks */
+    int64_t *early;
 };
 
 /*

@@ -8,6 +8,7 @@
 #include "libclient/ctx.h"
 #include "libclient/lb.h"
 #include "libclient/loop.h"
+#include "libclient/step.h"
 #include "tests/unit/brief.h"
 #include "tests/unit/libclient/crew.h"
 #include "tests/unit/libclient/world.h"
@@ -16,6 +17,7 @@
 #define STEPS 40
 #define LEAVES 7 /* steps of the one that closes early, where it does not matter */
 #define TELL_NS (10 * LBX_NS_PER_MS)
+#define LONG_NS 1e15 /* half of a step is never over */
 #define ROWS 24
 #define ELEMENTS 8
 
@@ -24,7 +26,9 @@ struct shared {
     int64_t halo;
     bool pipelined,
         slow;    /* slow: the last rank comes to its last step when the others have long ended */
-    bool second; /* another loop after it */
+    bool second; /* another loop after it, */
+    bool within; /* which is opened before it is closed */
+    int early; /* ranks that enter votes in the step before the exchange: 0: as it comes, 1: all, 2: every second one */
     uint64_t row[WORLD_RANKS_MAX][ROWS][ELEMENTS];
     int late[WORLD_RANKS_MAX]; /* exchanges that failed, and of them */
     int good_after[WORLD_RANKS_MAX];
@@ -43,9 +47,8 @@ static void step(lb_loop *l, bool pipelined, uint64_t (*row)[ELEMENTS])
                 row[i][k]++;
 }
 
-static void run_second(struct shared *s, lb_ctx *ctx)
+static void run_second(struct shared *s, lb_loop *l)
 {
-    lb_loop *l = lb_loop_open(ctx, "second", ROWS);
     int64_t first, last;
 
     if (lb_loop_stepped(l, 1))
@@ -62,7 +65,7 @@ static void run_member(lb_ctx *ctx, int rank, void *data)
     struct shared *s = data;
     uint64_t(*row)[ELEMENTS] = s->row[rank];
     int steps = rank == s->leaver ? s->leaves : STEPS;
-    lb_loop *l = lb_loop_open(ctx, "leave", ROWS);
+    lb_loop *l = lb_loop_open(ctx, "leave", ROWS), *second = NULL;
 
     ctx->patience_ns =
         LBC_TELL_PART * TELL_NS; /* who waits in the end says so after a thirtieth of it */
@@ -79,12 +82,16 @@ static void run_member(lb_ctx *ctx, int rank, void *data)
             s->good_after[rank]++;
         if (s->slow && rank == s->size - 1 && i == steps - 1)
             lbx_clock_sleep_ns(4 * TELL_NS);
+        if (s->early)
+            l->step->step_ns = s->early == 1 || rank % 2 ? 1 : LONG_NS;
         step(l, s->pipelined, row);
     }
+    if (s->within)
+        second = lb_loop_open(ctx, "second", ROWS);
     lb_loop_close(l);
     __atomic_fetch_add(&s->failed, ctx->failed, __ATOMIC_RELAXED);
     if (s->second)
-        run_second(s, ctx);
+        run_second(s, second ? second : lb_loop_open(ctx, "second", ROWS));
 }
 
 static struct crew_result run(struct shared *s, bool balanced, uint64_t seed)
@@ -102,7 +109,7 @@ static struct crew_result run(struct shared *s, bool balanced, uint64_t seed)
 
 /* One rank closes the loop early: all others get an error, at once in every later call; none waits, nor in another loop. */
 static void expect_all_hear(int size, int leaver, int leaves, bool pipelined, bool balanced,
-                            int64_t halo)
+                            int64_t halo, int early)
 {
     struct shared *s = calloc(1, sizeof(*s));
 
@@ -111,6 +118,7 @@ static void expect_all_hear(int size, int leaver, int leaves, bool pipelined, bo
     s->leaves = leaves;
     s->pipelined = pipelined;
     s->halo = halo;
+    s->early = early;
     s->second = true;
     (void)run(s, balanced, (uint64_t)(size * 100 + leaver));
     ck_assert_int_eq(s->failed, size);
@@ -129,7 +137,7 @@ START_TEST(test_stepped)
 {
     for (int size = 2; size <= 5; size++)
         for (int leaver = 0; leaver<size; leaver += size> 3 ? 2 : 1)
-            expect_all_hear(size, leaver, LEAVES, false, _i == 1, 1 + size % 2);
+            expect_all_hear(size, leaver, LEAVES, false, _i >= 1, 1 + size % 2, _i / 2);
 }
 END_TEST
 
@@ -138,14 +146,15 @@ START_TEST(test_pipelined)
 {
     for (int size = 2; size <= 4; size++)
         for (int leaver = 0; leaver < size; leaver++)
-            expect_all_hear(size, leaver, LEAVES + _i, true, _i > 0, 1);
+            expect_all_hear(size, leaver, LEAVES + _i, true, _i > 0, 1, 0);
 }
 END_TEST
 
 /* Without a halo nobody waits for anybody but to agree on layouts: there it is noticed. */
 START_TEST(test_without_halo)
 {
-    expect_all_hear(3, 1, LEAVES, false, true, 0);
+    for (int early = 0; early <= 2; early++)
+        expect_all_hear(3, 1, LEAVES, false, true, 0, early);
 }
 END_TEST
 
@@ -162,7 +171,9 @@ START_TEST(test_late_is_not_early)
             s->pipelined = pipelined;
             s->halo = 1;
             s->slow = s->second = true;
-            r = run(s, _i == 1, (uint64_t)size);
+            s->early = pipelined ? 0 : _i / 2;
+            s->within = _i == 4;
+            r = run(s, _i >= 1, (uint64_t)size);
             ck_assert_int_eq(s->failed, 0);
             ck_assert_int_eq(s->second_errors, 0);
             ck_assert_int_eq(s->second_done, ROWS);
@@ -371,13 +382,13 @@ int main(void)
     TCase *tc = suite_case("leave");
 
     tcase_set_timeout(tc, 120);
-    tcase_add_loop_test(tc, test_stepped, 0, brief_cases(2));
+    tcase_add_loop_test(tc, test_stepped, 0, brief_cases(6));
     tcase_add_loop_test(tc, test_pipelined, 0, brief_cases(12));
     tcase_add_test(tc, test_without_halo);
     tcase_add_loop_test(tc, test_free, 0, SEQUELS);
     tcase_add_test(tc, test_elsewhere);
     tcase_add_test(tc, test_lost_is_not_early);
     tcase_add_loop_test(tc, test_collect, 0, 4);
-    tcase_add_loop_test(tc, test_late_is_not_early, 0, brief_cases(2));
+    tcase_add_loop_test(tc, test_late_is_not_early, 0, brief_cases(6));
     return suite_run("leave", tc);
 }

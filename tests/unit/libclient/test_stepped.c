@@ -69,6 +69,32 @@ START_TEST(test_balanced)
 }
 END_TEST
 
+/* Votes that some enter in the step before an exchange, and others in it. */
+START_TEST(test_early)
+{
+    int64_t moved = 0, early = 0;
+
+    for (int np = 2; np <= 5; np++)
+        for (int h = 0; h < HALOS; h++) {
+            struct stepped_job j = {.size = np,
+                                    .n = crew_n_of(sizes[_i], np),
+                                    .halo = halos[h],
+                                    .balanced = true,
+                                    .seed = crew_first_seed() * 1000 + (uint64_t)(h + np),
+                                    .uneven_first = h % 2,
+                                    .end = h == 3 ? MIND_CLOSES : MIND_LIVES,
+                                    .after = 40,
+                                    .early = &early};
+
+            moved += stepped_job_right(&j, NULL);
+        }
+    if (sizes[_i] == 97) {
+        ck_assert_int_gt(moved, 0);
+        ck_assert_int_gt(early, 0);
+    }
+}
+END_TEST
+
 /* The rule of policy/votes.h, asked with what this loop is; at once with the key sync, also when its balancer is lost. */
 START_TEST(test_votes_later)
 {
@@ -343,6 +369,7 @@ int main(void)
     tcase_set_timeout(tc, 300);
     tcase_add_loop_test(tc, test_static, 0, brief_cases(SIZES));
     tcase_add_loop_test(tc, test_balanced, 0, brief_cases(SIZES));
+    tcase_add_loop_test(tc, test_early, 0, SIZES);
     tcase_add_test(tc, test_votes_later);
     tcase_add_loop_test(tc, test_balancer_ends, 0, brief_cases(8));
     tcase_add_loop_test(tc, test_contradictions, 0, brief_cases(6));
