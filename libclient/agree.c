@@ -19,10 +19,6 @@
 #include "policy/period.h"
 #include "policy/votes.h"
 
-/* In a quarter of a step the balancer has answered reports of the one before, but in short ones: under a quota it may have to wait for
- * its next period. */
-#define ANSWER_NS 12.5e6
-
 /* The time between blocks counts as the rank's own, see flow.c; what of it is the messages' is taken off again: that only, since
  * what goes before a wait was not counted. */
 static void take_off_flow(struct lb_loop *l)
@@ -253,8 +249,7 @@ void lbc_step_ask_early(struct lb_loop *l)
 
     if (ctx && s->voted && s->later == 0)
         (void)!lbc_vote_look(ctx); /* a failure shows in the exchange */
-    if (!s->owes ||
-        (double)(now_ns - s->ended_ns) < fmin(s->step_ns / 2, fmax(s->step_ns / 4, ANSWER_NS)))
+    if (!s->owes || (double)(now_ns - s->ended_ns) < lbp_votes_early_ns(s->step_ns))
         return;
     lbc_exchange_overhear(ctx, now_ns);
     lbc_step_ask_owed(l);

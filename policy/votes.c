@@ -15,6 +15,9 @@
  * case. */
 #define APART_NS 100e6
 #define APART_STEPS 4
+/* In a quarter of a step the balancer has answered the reports of the one before, but in short ones: under a quota it may have to wait
+ * for its next period. */
+#define ANSWER_NS 12.5e6
 #define INTERVAL_MAX (INT64_C(1) << 20)
 
 int64_t lbp_votes_interval(const struct lbp_votes *v)
@@ -38,4 +41,9 @@ int64_t lbp_votes_later(const struct lbp_votes *v)
     if (v->flows)
         return 1;
     return v->step_ns > 0 ? (int64_t)fmin(most, LATER_NS / v->step_ns) : 0;
+}
+
+double lbp_votes_early_ns(double step_ns)
+{
+    return fmin(step_ns / 2, fmax(step_ns / 4, ANSWER_NS));
 }

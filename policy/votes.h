@@ -29,4 +29,12 @@ int64_t lbp_votes_interval(const struct lbp_votes *v);
  * ranks wait.  Pure, O(1). */
 int64_t lbp_votes_later(const struct lbp_votes *v);
 
+/*
+ * Elapsed since an exchange when a rank may enter the vote of the next one, where that is taken there: not before the balancer has
+ * answered, and early enough that nobody waits for who is late.
+ * step_ns[in]  of late, >= 0
+ * Returns ns, a quarter to a half of a step.  Pure, O(1).
+ */
+double lbp_votes_early_ns(double step_ns);
+
 #endif

@@ -48,6 +48,17 @@ START_TEST(test_pipelined)
 }
 END_TEST
 
+START_TEST(test_early)
+{
+    ck_assert_double_eq(lbp_votes_early_ns(0), 0);
+    ck_assert_double_eq(lbp_votes_early_ns(1), 0.5);
+    ck_assert_double_eq(lbp_votes_early_ns(20e6), 10e6);
+    ck_assert_double_eq(lbp_votes_early_ns(30e6), 12.5e6);
+    ck_assert_double_eq(lbp_votes_early_ns(50e6), 12.5e6);
+    ck_assert_double_eq(lbp_votes_early_ns(1e9), 250e6);
+}
+END_TEST
+
 START_TEST(test_waits)
 {
     struct lbp_votes v = {.waits = true, .period_ns = 100e6, .step_ns = 5e6, .interval = 64};
@@ -94,6 +105,7 @@ int main(void)
 
     tcase_add_test(tc, test_stepped);
     tcase_add_test(tc, test_pipelined);
+    tcase_add_test(tc, test_early);
     tcase_add_test(tc, test_waits);
     tcase_add_test(tc, test_any);
     return suite_run("votes", tc);
