@@ -189,54 +189,21 @@ int lbp_adjacent_bounds(const struct lbp_adjacent_config *config, struct lbp_pro
     return ret;
 }
 
-static int by_round(const void *a, const void *b)
+void lbp_adjacent_stop(const int64_t *at, const int64_t *target, uint32_t nranks,
+                       int64_t min_iterations, int64_t *ret_bound)
 {
-    const struct lbp_adjacent_move *x = a, *y = b;
+    ret_bound[0] = at[0];
+    ret_bound[nranks] = at[nranks];
+    for (uint32_t b = 1; b < nranks; b++)
+        ret_bound[b] = clamp(target[b], at[b - 1], at[b + 1]);
+    for (uint32_t r = 0; r < nranks; r++) {
+        int64_t size = ret_bound[r + 1] - ret_bound[r];
 
-    if (x->round != y->round)
-        return x->round < y->round ? -1 : 1;
-    return x->from < y->from ? -1 : x->from > y->from;
-}
-
-/*
- * What goes over bound b to the left needs what comes over b + 1 when new[b] > old[b + 1], and then that goes to the left
- * too; to the right likewise with b - 1.  So moves of one chain are next to each other as long as they are ordered by bound.
- */
-static void set_rounds(const int64_t *old, const int64_t *new_bound, struct lbp_adjacent_move *move,
-                       size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        uint32_t b = move[i].to; /* of those that go to the right */
-
-        if (move[i].to > move[i].from)
-            move[i].round = b > 1 && new_bound[b] < old[b - 1] ? move[i - 1].round + 1 : 0;
+        if (size > 0 && size < min_iterations) {
+            memcpy(ret_bound, target, ((size_t)nranks + 1) * sizeof(*ret_bound));
+            return;
+        }
     }
-    for (size_t i = n; i-- > 0;) {
-        uint32_t b = move[i].from;
-
-        if (move[i].to < move[i].from)
-            move[i].round = new_bound[b] > old[b + 1] ? move[i + 1].round + 1 : 0;
-    }
-}
-
-size_t lbp_adjacent_moves(const int64_t *old, const int64_t *new_bound, uint32_t nranks,
-                          struct lbp_adjacent_move *ret_move)
-{
-    size_t n = 0;
-
-    for (uint32_t b = 1; b < nranks; b++) {
-        bool left = new_bound[b] > old[b];
-
-        if (new_bound[b] == old[b])
-            continue;
-        ret_move[n++] = (struct lbp_adjacent_move){.from = left ? b : b - 1,
-                                                   .to = left ? b - 1 : b,
-                                                   .first = left ? old[b] : new_bound[b],
-                                                   .last = left ? new_bound[b] : old[b]};
-    }
-    set_rounds(old, new_bound, ret_move, n);
-    qsort(ret_move, n, sizeof(*ret_move), by_round);
-    return n;
 }
 
 int64_t lbp_adjacent_most(const int64_t *old, const int64_t *new_bound, uint32_t nranks)
@@ -248,6 +215,18 @@ int64_t lbp_adjacent_most(const int64_t *old, const int64_t *new_bound, uint32_t
         int64_t last = old[r + 1] < new_bound[r + 1] ? old[r + 1] : new_bound[r + 1];
         int64_t kept = last > first ? last - first : 0;
         int64_t sum = old[r + 1] - old[r] + new_bound[r + 1] - new_bound[r] - 2 * kept;
+
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+int64_t lbp_adjacent_most_passed(const int64_t *old, const int64_t *new_bound, uint32_t nranks)
+{
+    int64_t most = 0;
+
+    for (uint32_t r = 0; r < nranks; r++) {
+        int64_t sum = llabs(new_bound[r] - old[r]) + llabs(new_bound[r + 1] - old[r + 1]);
 
         most = sum > most ? sum : most;
     }

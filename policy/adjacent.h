@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Plans that keep a block distribution: rank r owns [bound[r], bound[r + 1]); only neighbours exchange iterations, and what
- * goes farther is passed on by those in between.
+ * Plans that keep a block distribution: rank r owns [bound[r], bound[r + 1]).  As published only neighbours exchange iterations,
+ * and what goes farther is passed on by those in between (lbp_adjacent_stop); policy auto goes from the old bounds to the new ones at
+ * once.
  * Source: Siegell & Steenkiste 1997, section 2.1; bounds that let the slowest end soonest with the least to move are ours.
  */
 #ifndef LBP_ADJACENT_H
@@ -36,22 +37,17 @@ int lbp_adjacent_bounds(const struct lbp_adjacent_config *config, struct lbp_pro
 double lbp_adjacent_time_ns(struct lbp_profile *profile, const double *speed, uint32_t nranks,
                             const int64_t *bound);
 
-/* Iterations [first, last) go from one rank to its neighbour. */
-struct lbp_adjacent_move {
-    uint32_t from, to;
-    int64_t first, last;
-    uint32_t round; /* 0: the giver owns all of it; else some comes to it in earlier rounds */
-};
-
 /*
- * The moves that lead from old bounds to new ones, at most one over each bound, ordered by round.  A rank that carries out
- * its moves in ascending rounds, receiving before giving, always has what it gives, and no two wait for each other.
- * old, new_bound[in]  [nranks + 1], ascending, same ends
- * ret_move[out]       room for nranks - 1; the last one's round + 1 is the number of rounds
- * Returns how many.  Pure, O(P log P).
+ * The next distribution on a way that passes no neighbour: each bound goes towards its target as far as the bounds before and after
+ * it are now.  So a rank gets rows from its neighbours only, and what goes farther is passed on by those in between, next time; at
+ * most nranks - 1 of these lead to the target.
+ * at, target[in]  [nranks + 1], ascending, same ends
+ * ret_bound[out]  [nranks + 1], not one of these: the target itself where a rank would own fewer than min_iterations, and not none,
+ *                 on the way
+ * Pure, O(P).
  */
-size_t lbp_adjacent_moves(const int64_t *old, const int64_t *new_bound, uint32_t nranks,
-                          struct lbp_adjacent_move *ret_move);
+void lbp_adjacent_stop(const int64_t *at, const int64_t *target, uint32_t nranks,
+                       int64_t min_iterations, int64_t *ret_bound);
 
 /*
  * What the moves of one rank weigh: iterations in and out, straight from the old owner to the new one, the most of any rank.
@@ -59,5 +55,8 @@ size_t lbp_adjacent_moves(const int64_t *old, const int64_t *new_bound, uint32_t
  * Pure, O(P).
  */
 int64_t lbp_adjacent_most(const int64_t *old, const int64_t *new_bound, uint32_t nranks);
+
+/* The same where neighbours pass on what goes farther: it counts for each rank that it comes by. */
+int64_t lbp_adjacent_most_passed(const int64_t *old, const int64_t *new_bound, uint32_t nranks);
 
 #endif

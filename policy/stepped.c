@@ -57,16 +57,18 @@ static int init(struct lbp_stepped *s, const struct lbp_stepped_config *c, const
     s->bound = calloc(nbounds, sizeof(*s->bound));
     s->prev = calloc(nbounds, sizeof(*s->prev));
     s->first = calloc(nbounds, sizeof(*s->first));
+    s->told = calloc(nbounds, sizeof(*s->told));
     s->next = calloc(nbounds, sizeof(*s->next));
     s->whole = calloc(nbounds, sizeof(*s->whole));
     s->speed = calloc(c->nranks, sizeof(*s->speed));
     s->stage = calloc(c->nranks, sizeof(*s->stage));
-    if (!s->rank || !s->bound || !s->prev || !s->first || !s->next || !s->whole || !s->speed ||
-        !s->stage || lbp_caps_init(&s->caps, c->nranks) < 0)
+    if (!s->rank || !s->bound || !s->prev || !s->first || !s->told || !s->next || !s->whole ||
+        !s->speed || !s->stage || lbp_caps_init(&s->caps, c->nranks) < 0)
         return -ENOMEM;
     memcpy(s->bound, bound, nbounds * sizeof(*bound));
     memcpy(s->prev, bound, nbounds * sizeof(*bound));
     memcpy(s->first, bound, nbounds * sizeof(*bound));
+    memcpy(s->told, bound, nbounds * sizeof(*bound));
     for (uint32_t i = 0; i < c->nranks; i++) {
         lbp_filter_init(&s->rank[i].filter, c->params.filter);
         s->rank[i].weight = c->weight ? c->weight[i] : 0;
@@ -138,6 +140,7 @@ void lbp_stepped_destroy(struct lbp_stepped *s)
     free(s->bound);
     free(s->prev);
     free(s->first);
+    free(s->told);
     free(s->next);
     free(s->whole);
     free(s->speed);
@@ -190,7 +193,7 @@ static bool report_valid(const struct lbp_stepped *s, const struct lbp_stepped_r
     if (r->wall_ns > INT64_MAX - r->wait_ns ||
         (r->steps > 0 && r->last - r->first > INT64_MAX / r->steps))
         return false;
-    if (r->epoch == s->epoch && (r->first != s->bound[r->rank] || r->last != s->bound[r->rank + 1]))
+    if (r->epoch == s->epoch && (r->first != s->told[r->rank] || r->last != s->told[r->rank + 1]))
         return false;
     for (size_t i = 0; i < r->nsamples; i++) {
         const struct lbp_sample *x = &r->sample[i];
@@ -250,7 +253,7 @@ static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
             changed(s, now_ns);
     }
     rank->step_wall_ns = (double)r->wall_ns / (double)r->steps;
-    if (r->epoch == s->epoch) { /* what the bounds now in force bring */
+    if (r->epoch == s->epoch && !s->on_the_way) { /* what the bounds now in force bring */
         rank->work += work;
         rank->wall += (double)r->wall_ns;
         rank->wait += (double)r->wait_ns;
@@ -307,7 +310,7 @@ int lbp_stepped_report(struct lbp_stepped *s, const struct lbp_stepped_report *r
     }
     if (r->move_bytes > 0) {
         s->moved_bytes = lbp_plus(s->moved_bytes, r->move_bytes);
-        s->cost_ns = fmax(s->cost_ns, (double)r->move_wall_ns);
+        s->cost_ns = fmax(s->cost_ns, s->passed_ns + (double)r->move_wall_ns);
         s->cost_bytes = r->move_bytes > s->cost_bytes ? r->move_bytes : s->cost_bytes;
         s->cost_cpu_ns = r->move_cpu_ns > s->cost_cpu_ns ? r->move_cpu_ns : s->cost_cpu_ns;
     }
@@ -351,7 +354,7 @@ void lbp_stepped_ranks(const struct lbp_stepped *s, double *ret_speed, double *r
             ret_speed[i] = lbp_filter_value(&s->rank[i].filter);
         if (ret_share)
             ret_share[i] =
-                s->config.n > 0 ? (double)(s->bound[i + 1] - s->bound[i]) / (double)s->config.n : 0;
+                s->config.n > 0 ? (double)(s->told[i + 1] - s->told[i]) / (double)s->config.n : 0;
     }
 }
 

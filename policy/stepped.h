@@ -9,7 +9,8 @@
  *   epoch   number of a plan, ascending.  A plan is applied by all ranks between the same two steps, which the ranks settle
  *           among themselves (the plan's at_step says by when each should have heard of it); each report says which epoch
  *           its rank has applied.  No newer plan comes before all ranks have told that they applied the last: ranks that do
- *           not apply one just go on as they are.
+ *           not apply one just go on as they are.  Under policy siegell what is decided may be told as several plans, one after
+ *           another, in each of which rows go to neighbours only.
  *
  * How it decides: speeds by the filter; costs by the profile; then, once a period and when all have applied the last plan,
  * new bounds (policy/adjacent.h), taken if the projected fall of the step time passes the threshold, exceeds the errors of

@@ -148,8 +148,15 @@ double lbp_stepped_work_error(const struct lbp_stepped *s)
 static void learn_move(struct lbp_stepped *s)
 {
     if (s->cost_bytes > 0)
-        lbp_profit_moved(&s->profit, s->cost_bytes, (int64_t)s->cost_ns, s->cost_cpu_ns);
+        lbp_profit_moved(&s->profit, s->cost_bytes, (int64_t)(s->cost_ns - s->passed_ns),
+                         s->cost_cpu_ns);
     s->cost_bytes = 0;
+}
+
+void lbp_stepped_passed(struct lbp_stepped *s)
+{
+    learn_move(s);
+    s->passed_ns = s->cost_ns;
 }
 
 /*

@@ -260,7 +260,7 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     s->prev_real_ns = s->held_steps > 0 ? fmax(s->held_ns / s->held_steps, s->measured_ns) : 0;
     s->held_ns = s->held_steps = s->won_ns = s->behind_ns = 0;
     s->judged = false;
-    s->cost_ns = s->charged_ns = s->promised_ns = s->brought_ns = 0;
+    s->cost_ns = s->passed_ns = s->charged_ns = s->promised_ns = s->brought_ns = 0;
     s->last_before_ns = s->last.before_ns;
     s->last_after_ns = s->last.after_ns;
     s->last_moved = 0;
@@ -342,7 +342,7 @@ static void tell_plan(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_
         .type = LBP_STEPPED_PLAN,
         .epoch = s->epoch,
         .at_step = s->step + 1 + (int64_t)fmin(ahead, 1e6),
-        .bound = s->bound,
+        .bound = s->told,
         .block = s->config.pipelined > 0 ? s->grain.block : 0,
     };
 }
@@ -362,9 +362,19 @@ static uint32_t stages(struct lbp_stepped *s)
     return n;
 }
 
+/* Tell the bounds that were adopted, or as much of the way to them as passes no neighbour. */
 static void plan(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *action,
                  size_t *n)
 {
+    size_t size = ((size_t)s->config.nranks + 1) * sizeof(*s->told);
+
+    if (published(s)) {
+        lbp_adjacent_stop(s->told, s->bound, s->config.nranks, s->config.min_iterations, s->next);
+        memcpy(s->told, s->next, size);
+    } else {
+        memcpy(s->told, s->bound, size);
+    }
+    s->on_the_way = memcmp(s->told, s->bound, size) != 0;
     s->epoch++;
     s->napplied = 0;
     tell_plan(s, now_ns, action, n);
@@ -402,6 +412,11 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
         update_period(s, now_ns, ret_action, ret_n);
     if (is_lost(s, now_ns))
         tell_plan(s, now_ns, ret_action, ret_n);
+    if (s->on_the_way && s->napplied == s->config.nranks) {
+        lbp_stepped_passed(s);
+        plan(s, now_ns, ret_action, ret_n);
+        return 0;
+    }
     if (!due(s, now_ns) || !all_known(s))
         return 0;
     lbp_stepped_settle(s, now_ns);

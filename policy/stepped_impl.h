@@ -50,6 +50,12 @@ struct lbp_stepped {
     struct lbp_stepped_config config; /* weight and hardware not kept here */
     struct stepped_rank *rank;        /* [nranks] */
     int64_t *bound, *prev, *first; /* [nranks + 1] as last planned; before that; the very first */
+    /*
+     * [nranks + 1] as last told.  Policy siegell, as published, moves rows between neighbours only: where a plan goes farther it is
+     * told as several layouts, each when all have applied the one before, and nothing is decided until told is bound.
+     */
+    int64_t *told;
+    bool on_the_way;               /* told is not bound yet */
     int64_t *next;                 /* [nranks + 1] scratch */
     int64_t *whole;                /* [nranks + 1] scratch */
     double *speed;                 /* [nranks] scratch */
@@ -70,7 +76,8 @@ struct lbp_stepped {
     int64_t since_moves;
     int64_t decisions[LBP_REASONS];
     int64_t moved_iterations, moved_bytes;
-    double cost_ns; /* of applying the last plan, the longest rank's */
+    double cost_ns;   /* of applying the last plan, the longest rank's */
+    double passed_ns; /* of it, of its layouts before the one told last */
     int64_t cost_bytes, cost_cpu_ns;
     double our_steps,
         first_steps; /* that were made; that the very first bounds would have made in that time */
@@ -129,6 +136,9 @@ struct lbp_stepped {
  * work that each rank had with these bounds and others: no guess of what iterations cost is in it.  Then all begins anew.
  */
 void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns);
+
+/* All have applied what was told last: what that took is learned from, and the plan's next layout adds to it. */
+void lbp_stepped_passed(struct lbp_stepped *s);
 
 /* New bounds come into force: keeps how much longer than their slowest rank steps with those of now took. */
 void lbp_stepped_keep_over(struct lbp_stepped *s);

@@ -68,8 +68,10 @@ static double follow_ns(struct lbp_stepped *s, double lasts)
 static double way_cost(const struct lbp_stepped *s, const int64_t *from, const int64_t *to,
                        double times)
 {
-    double bytes =
-        (double)lbp_adjacent_most(from, to, s->config.nranks) * (double)s->config.row_bytes * times;
+    int64_t most = s->config.params.policy == LBP_SIEGELL
+                       ? lbp_adjacent_most_passed(from, to, s->config.nranks)
+                       : lbp_adjacent_most(from, to, s->config.nranks);
+    double bytes = (double)most * (double)s->config.row_bytes * times;
 
     if (memcmp(from, to, ((size_t)s->config.nranks + 1) * sizeof(*to)) == 0)
         return 0;

@@ -245,40 +245,85 @@ START_TEST(test_halo_least)
 }
 END_TEST
 
-/* Carry the moves out as ranks do; everybody must have what it gives, and end with what the bounds say. */
-START_TEST(test_moves)
+/* In how many stops bound b comes to its target: as many blocks as lie between, as these are at first. */
+static uint32_t stops_of(const int64_t *old, const int64_t *target, uint32_t p, uint32_t b)
 {
-    for (unsigned round = 1; round <= 2000; round++) {
+    uint32_t k = 0;
+
+    while (target[b] < old[b > k ? b - k : 0] || target[b] > old[b + k < p ? b + k : p])
+        k++;
+    return k;
+}
+
+/*
+ * From any distribution to any other, whole blocks empty among them: at each stop a rank gets rows from its neighbours only, and there
+ * are no more stops than the farthest bound needs.  With halos no rank ever has too few, for which the rest may be gone at once.
+ */
+START_TEST(test_stops)
+{
+    uint32_t far = 0, cut_short = 0;
+
+    for (unsigned round = 1; round <= 4000; round++) {
         unsigned seed = round;
-        uint32_t p = 1 + (uint32_t)rand_r(&seed) % RANKS;
-        int64_t n = rand_r(&seed) % 300, old[RANKS + 1] = {0}, next[RANKS + 1] = {0};
-        struct lbp_adjacent_move move[RANKS];
-        uint32_t owner[300], last = 0;
-        size_t nmoves;
+        uint32_t p = 1 + (uint32_t)rand_r(&seed) % RANKS, least = 0, stops = 0;
+        int64_t halo = round % 2 ? 0 : 2 + rand_r(&seed) % 8, n = rand_r(&seed) % 300;
+        int64_t at[RANKS + 1] = {0}, target[RANKS + 1] = {0}, next[RANKS + 1];
 
         for (uint32_t r = 0; r < p; r++) {
-            old[r + 1] = r + 1 < p ? old[r] + rand_r(&seed) % (n - old[r] + 1) : n;
-            next[r + 1] = r + 1 < p ? next[r] + rand_r(&seed) % (n - next[r] + 1) : n;
-            for (int64_t i = old[r]; i < old[r + 1]; i++)
-                owner[i] = r;
-        }
-        nmoves = lbp_adjacent_moves(old, next, p, move);
-        for (size_t k = 0; k < nmoves; k++) {
-            ck_assert_uint_eq(move[k].from > move[k].to ? move[k].from - move[k].to
-                                                        : move[k].to - move[k].from,
-                              1);
-            ck_assert(move[k].round >= last && move[k].first < move[k].last);
-            last = move[k].round;
-            for (int64_t i = move[k].first; i < move[k].last; i++) {
-                ck_assert_msg(owner[i] == move[k].from, "round %u: rank %u gives what it has not",
-                              round, move[k].from);
-                owner[i] = move[k].to;
+            at[r + 1] = r + 1 < p ? at[r] + rand_r(&seed) % (n - at[r] + 1) : n;
+            target[r + 1] = r + 1 < p ? target[r] + rand_r(&seed) % (n - target[r] + 1) : n;
+            if (halo > 0 && r + 1 < p) { /* each has none or enough */
+                at[r + 1] = at[r + 1] - at[r] < halo || n - at[r + 1] < halo ? at[r] : at[r + 1];
+                target[r + 1] = target[r + 1] - target[r] < halo || n - target[r + 1] < halo
+                                    ? target[r]
+                                    : target[r + 1];
             }
         }
-        for (uint32_t r = 0; r < p; r++)
-            for (int64_t i = next[r]; i < next[r + 1]; i++)
-                ck_assert_uint_eq(owner[i], r);
+        if (n < halo)
+            continue;
+        for (uint32_t b = 1; b < p; b++) {
+            uint32_t k = stops_of(at, target, p, b);
+
+            least = k > least ? k : least;
+        }
+        while (memcmp(at, target, ((size_t)p + 1) * sizeof(*at)) != 0) {
+            bool passes = false;
+
+            lbp_adjacent_stop(at, target, p, halo, next);
+            check_bounds(next, p, n, halo);
+            for (uint32_t r = 0; r < p; r++)
+                passes =
+                    passes || (next[r + 1] > next[r] && (next[r] < at[r > 0 ? r - 1 : 0] ||
+                                                         next[r + 1] > at[r + 2 < p ? r + 2 : p]));
+            ck_assert_msg(!passes || (halo > 0 && memcmp(next, target, sizeof(*at) * (p + 1)) == 0),
+                          "round %u: rows pass a neighbour", round);
+            cut_short += passes;
+            memcpy(at, next, sizeof(at));
+            ck_assert_uint_le(++stops, least);
+        }
+        ck_assert(stops == least || halo > 0);
+        far += stops > 1;
     }
+    ck_assert_uint_gt(far, 1000); /* else nothing was tried */
+    ck_assert_uint_gt(cut_short, 10);
+}
+END_TEST
+
+/* All on the first of four: three stops, and what the second passes on counts when it comes and when it goes. */
+START_TEST(test_passed)
+{
+    static const int64_t old[] = {0, 100, 100, 100, 100}, target[] = {0, 25, 50, 75, 100};
+    int64_t one[5], two[5], three[5];
+
+    lbp_adjacent_stop(old, target, 4, 0, one);
+    ck_assert(one[1] == 25 && one[2] == 100 && one[3] == 100);
+    lbp_adjacent_stop(one, target, 4, 0, two);
+    ck_assert(two[1] == 25 && two[2] == 50 && two[3] == 100);
+    lbp_adjacent_stop(two, target, 4, 0, three);
+    ck_assert_mem_eq(three, target, sizeof(target));
+    ck_assert_int_eq(lbp_adjacent_most(old, target, 4), 75);
+    ck_assert_int_eq(lbp_adjacent_most_passed(old, target, 4), 125);
+    ck_assert_int_eq(lbp_adjacent_most_passed(two, target, 4), lbp_adjacent_most(two, target, 4));
 }
 END_TEST
 
@@ -313,7 +358,8 @@ int main(void)
     tcase_add_test(t, test_slack);
     tcase_add_test(t, test_halo);
     tcase_add_test(t, test_halo_least);
-    tcase_add_test(t, test_moves);
+    tcase_add_test(t, test_stops);
+    tcase_add_test(t, test_passed);
     tcase_add_test(t, test_many);
     return suite_run("adjacent", t);
 }
