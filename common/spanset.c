@@ -135,13 +135,6 @@ int64_t lbx_spanset_count_in(const struct lbx_spanset *s, int64_t first, int64_t
     return sum;
 }
 
-bool lbx_spanset_contains(const struct lbx_spanset *s, int64_t value)
-{
-    size_t i = find_ending_after(s, value);
-
-    return i < s->n && s->span[i].first <= value;
-}
-
 int lbx_spanset_intersect(const struct lbx_spanset *s, int64_t first, int64_t last,
                           struct lbx_spanset *ret_out)
 {

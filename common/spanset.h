@@ -6,7 +6,6 @@
 #ifndef LBX_SPANSET_H
 #define LBX_SPANSET_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,7 +49,6 @@ int lbx_spanset_remove(struct lbx_spanset *s, int64_t first, int64_t last)
  */
 int64_t lbx_spanset_count(const struct lbx_spanset *s);
 int64_t lbx_spanset_count_in(const struct lbx_spanset *s, int64_t first, int64_t last);
-bool lbx_spanset_contains(const struct lbx_spanset *s, int64_t value);
 
 /*
  * ret_out becomes the part of s inside [first, last), empty when first >= last; ret_out must be

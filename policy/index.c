@@ -6,14 +6,6 @@
 
 #define IDLE_CPUS 0.02 /* daemons use so much on an idle host: nobody competes */
 
-void lbp_index_weights_init(struct lbp_index_weights *w)
-{
-    w->scale = 1;
-    w->user = .01;
-    w->terminal = .005;
-    w->task = 1;
-}
-
 double lbp_index_fresh_tasks(const struct lbp_placed *placed, size_t n, double placed_cpus,
                              double cpus, double half_life_ns)
 {

@@ -15,9 +15,6 @@ struct lbp_index_weights {
     double task;     /* wt, per task placed by us whose load is not visible yet, >= 0 */
 };
 
-/* Scale 1, users and terminals of little weight, a placed task as heavy as the benchmark itself. */
-void lbp_index_weights_init(struct lbp_index_weights *w);
-
 /* Tasks that we placed. */
 struct lbp_placed {
     double tasks, age_ns; /* >= 0 */

@@ -23,7 +23,7 @@
 
 /*
  * period_ns[in]  that the rank reports in, as it was told: the longer, the less is at stake
- * Returns ns, 25 to 50e6: a change of speed, which takes 100 ms to be seen, is told the later by no more than that.
+ * Returns ns, 25e6 to 50e6: a change of speed, which takes 100 ms to be seen, is told the later by no more than that.
  */
 double lbp_hook_most_ns(int64_t period_ns);
 
