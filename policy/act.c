@@ -7,9 +7,10 @@
 
 #include "policy/balance_impl.h"
 
-#define UNDER_WAY_MAX 24 /* moves of one source; reports have room for 32 */
-#define SPANS_PER_TRANSFER \
-    16 /* messages for one transfer; the rest can follow with the next plan */
+/* Moves of one source that are under way at once: its reports have room for 32. */
+#define UNDER_WAY_MAX 24
+/* Messages for one transfer: the rest can follow with the next plan. */
+#define SPANS_PER_TRANSFER 16
 
 static int append(struct lbp_actions *out, const struct lbp_action *action)
 {

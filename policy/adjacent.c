@@ -10,8 +10,10 @@
 #include "policy/adjacent_halo.h"
 #include "policy/least_time.h"
 
-#define LOOK 64       /* ranks */
-#define ROUNDING 1e-6 /* of the remaining speed, after many subtractions */
+/* Each so many ranks it is looked whether the rest can still do what remains, */
+#define LOOK 64
+/* relative to their speed, from which much was subtracted: so much is rounding. */
+#define ROUNDING 1e-6
 
 struct row {
     const struct lbp_adjacent_config *c;

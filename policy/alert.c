@@ -4,10 +4,14 @@
 
 #include <math.h>
 
-#define SPEED_CHANGE \
-    0.15 /* ratio: the scatter of a throttled host over LBP_ALERT_NS stays below it */
+/* A rank reports at once when its speed differs from what it told by this ratio: a host that a quota throttles scatters by less in
+ * LBP_ALERT_NS; */
+#define SPEED_CHANGE 0.15
+/* or the cost of its iterations by this one. */
 #define COST_CHANGE 0.25
-#define QUICK 3 /* the filter wants to see a change last */
+/* So many more quick reports follow a change: the filter believes what it sees several times. */
+#define QUICK 3
+/* Less computing than this is not judged. */
 #define JUDGED_NS (0.8 * LBP_ALERT_NS)
 
 void lbp_alert_sample(struct lbp_alert *a, double iterations, double wall_ns, double cpu_ns)

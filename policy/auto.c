@@ -9,12 +9,18 @@
 
 #include "policy/period.h"
 
-#define FIRST_NS 40e6 /* wait so long for all ranks' first reports */
-#define NOISE 1.5     /* errors of a speed that a gain must exceed */
-#define LIGHT 0.01    /* of an iteration's time: what its row takes to be brought */
-#define PUT_OFF 8     /* times as long as rows take to arrive: nobody may be dry before */
-#define PATIENCE 2.0  /* thresholds: larger gains do not wait */
-#define MANY 16       /* ranks */
+/* The first plan waits so long for all ranks' first reports. */
+#define FIRST_NS 40e6
+/* A gain must exceed so many times the error of the speeds. */
+#define NOISE 1.5
+/* A plan is put off while its rows are light: one takes no more than this part of its iteration's time to be brought; */
+#define LIGHT 0.01
+/* nobody is dry before so many times as long as rows take to arrive; */
+#define PUT_OFF 8
+/* and its gain is less than so many times the threshold. */
+#define PATIENCE 2.0
+/* Of more ranks than this plain reports are answered only when something is due. */
+#define MANY 16
 
 double lbp_auto_lead(const struct lbp_balance *b, const struct lbp_view *from)
 {

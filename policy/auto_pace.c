@@ -8,13 +8,18 @@
 #include "policy/auto.h"
 #include "policy/period.h"
 
-#define REPORT_NS \
-    50e3 /* CPU time of a report at both ends: the messages themselves hold nobody up */
+/* CPU time of a report at both ends, ns: the messages themselves hold nobody up. */
+#define REPORT_NS 50e3
+/* The balancer does not wake sooner than this by itself. */
 #define TICK_MIN_NS 2e6
-#define CALM 3        /* periods between plain reports while much is left */
-#define LONG 8        /* and while very much is: a rank that changes says so before */
-#define EARLY_LEFT 32 /* parts of what a rank has left: after one it reports, at the beginning */
-#define ENDS 2        /* so many reports come at least before a rank is to report more often */
+/* Balancing periods between plain reports of a rank that has much left, and very much: one that changes says so before. */
+#define CALM 3
+#define LONG 8
+/* That is, as long as so many reports still come before it has nothing left. */
+#define ENDS 2
+/* At the beginning a rank reports after one part in so many of the time that it has left. */
+#define EARLY_LEFT 32
+/* A report that is so late is missed. */
 #define OVERDUE_NS 50e6
 
 void lbp_auto_period(struct lbp_balance *b)

@@ -9,11 +9,17 @@
 #include "policy/balance_impl.h"
 #include "policy/period.h"
 
-#define CHUNK_NS 1000000                 /* a chunk that was handed out cannot be moved */
-#define PUBLISHED_NS INT64_C(1000000000) /* seed 000, section 5.2.4; seed 002, step 1 */
-#define THRESHOLD 0.1                    /* tfract, seed 000, section 6.2 */
-#define WATCHED_NS INT64_C(500000000)    /* reports of policies that do not move anything */
-#define LOST_NS INT64_C(3000000000)      /* no word for so long: it did not arrive */
+/* A chunk is to take so long: once handed out it cannot be moved. */
+#define CHUNK_NS 1000000
+/* The period of siegell and liu before anything is measured: seed 000, section 5.2.4; seed 002, step 1. */
+#define PUBLISHED_NS INT64_C(1000000000)
+/* The gain that a plan must bring, ratio, as published: tfract, seed 000, section 6.2. */
+#define THRESHOLD 0.1
+/* The period of policies that move nothing. */
+#define WATCHED_NS INT64_C(500000000)
+/* A move of which nobody has told anything for so long did not arrive. */
+#define LOST_NS INT64_C(3000000000)
+/* A rank reports when it has less than this left to do, before it is told otherwise. */
 #define FIRST_LOW_NS INT64_C(30000000)
 
 static bool config_valid(const struct lbp_balance_config *c)

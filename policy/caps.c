@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define DIFFERS 0.01 /* of a quota, relative */
+/* A quota has changed when it differs by this ratio. */
+#define DIFFERS 0.01
 
 int lbp_caps_init(struct lbp_caps *c, uint32_t nranks)
 {

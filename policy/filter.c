@@ -4,13 +4,17 @@
 
 #include <math.h>
 
-#define FIRST_NS 20e6     /* the first window, so that something is known soon */
-#define WINDOW_NS 45e6    /* later ones: several periods of a quota */
-#define HISTORY_NS 1500e6 /* a steady speed is the mean of so much at most */
-#define NOISE_NS 3e6      /* expected before it is measured */
+/* The first window of elapsed time, so that something is known soon; and later ones: several periods of a quota. */
+#define FIRST_NS 20e6
+#define WINDOW_NS 45e6
+/* A steady speed is the mean of so much at most. */
+#define HISTORY_NS 1500e6
+/* By so much is a rank's progress ahead or behind in a window, before it was measured; and at least. */
+#define NOISE_NS 3e6
 #define NOISE_MIN 2e5
-#define BAND 3.0      /* errors that still count as noise, in mean errors */
-#define BAND_MIN 0.02 /* and relative */
+/* A window that is off by less than so many times that, and this ratio more, is noise and no change. */
+#define BAND 3.0
+#define BAND_MIN 0.02
 
 void lbp_filter_init(struct lbp_filter *f, double fixed)
 {

@@ -26,6 +26,7 @@
 #include "policy/caps.h"
 #include "policy/profile.h"
 
+/* What first shares would have brought is added up over windows of so long. */
 #define WINDOW_NS 250000000
 
 /* What a rank did since the window began, and since all had told last. */

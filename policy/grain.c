@@ -6,14 +6,20 @@
 #include <math.h>
 #include <stdbool.h>
 
-#define CREEP 1.02 /* a least time that is not seen again rises by so much each time */
-#define LEARN 0.25 /* of a sweep longer than expected */
-#define STAY 0.01  /* less gain leaves the block size as it is */
-#define EXPECTED 4 /* sweeps; a loop of one alone loses a tenth of what its pipeline costs */
-#define BLIND 8    /* blocks a rank, before anything is known */
-#define AT_END 0.5 /* of a message: ranks in the middle receive one and send one for each block */
-#define APART \
-    2.0 /* sizes of messages that differ by less tell nothing of the cost of one iteration */
+/* The least time of a message, where it is not seen again, rises by this factor with each that is. */
+#define CREEP 1.02
+/* A sweep that takes longer than expected changes what is expected by this part of the difference; a shorter one by all of it. */
+#define LEARN 0.25
+/* Another block size is taken only for a gain above this ratio. */
+#define STAY 0.01
+/* Sweeps that a loop is expected to have, where nobody said: a loop of one alone loses a tenth of what its pipeline costs. */
+#define EXPECTED 4
+/* Blocks for each rank, before anything is known. */
+#define BLIND 8
+/* Part of a message's cost at the ends of a pipeline: ranks in the middle receive one and send one for each block. */
+#define AT_END 0.5
+/* Sizes of messages that differ by less than this factor tell nothing of the cost of one iteration. */
+#define APART 2.0
 
 static double sane(double x)
 {

@@ -4,8 +4,10 @@
 
 #include <math.h>
 
-#define STABLE_NS 2000e6 /* before any change was seen */
+/* Speeds are expected to stay so long before any change was seen, and never for less. */
+#define STABLE_NS 2000e6
 #define STABLE_MIN 200e6
+/* A change alters that by this part of the difference. */
 #define LEARN 0.25
 
 void lbp_horizon_init(struct lbp_horizon *h, int64_t now_ns)

@@ -2,8 +2,9 @@
 /* The least time: growing steps from where it cannot be less, then halving the last. */
 #include "policy/least_time.h"
 
+/* The least time is looked for by so many halvings at most, and no nearer than this ratio. */
 #define HALVINGS 20
-#define EXACT 0.001 /* ratio: nearer to the least time is not looked for */
+#define EXACT 0.001
 
 double lbp_least_time(bool (*feasible)(void *arg, double t), void *arg, double from_ns)
 {

@@ -4,8 +4,10 @@
 
 #include <math.h>
 
+/* Indices of hosts in one bucket and the next differ by this factor. */
 #define STEP 1.25
-#define STAY .75 /* of a bucket, on either side of its middle */
+/* A host stays in its bucket this far from its middle, in buckets: half a one would do for an index that never wavers. */
+#define STAY .75
 
 uint32_t lbp_nodeweight_bucket(double index, double best, uint32_t previous)
 {

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+/* Work that goes to a slower rank counts more by this part of how much slower it is. */
 #define RISK 0.5
 
 int64_t lbp_pairwise_liu(double s_i, double s_j, double l_j, double c_ns)

@@ -4,14 +4,19 @@
 
 #include <math.h>
 
+/* As published: interaction may take this part of a period, which lasts so many quanta. */
 #define F_INTERACT 0.05
 #define QUANTUM_SCALE 5.0
+/* After a new layout ranks report when so many steps were made, if that is later than half a period. */
 #define LAYOUT_STEPS 5
-#define RANK_NS 1e6                /* of a period, for each rank */
-#define PUBLISHED_QUANTUM_NS 100e6 /* of the workstations of 1995, */
-#define PUBLISHED_SCALE 10.0       /* and so many of them */
+/* So much of a period for each rank, ns: one balancer hears all of them. */
+#define RANK_NS 1e6
+/* The quantum of the workstations of 1995, and how many of them make a period. */
+#define PUBLISHED_QUANTUM_NS 100e6
+#define PUBLISHED_SCALE 10.0
 
-#define HOOKS 16 /* in a report's period */
+/* A rank comes by at least so many times in a report's period, within these bounds of elapsed time. */
+#define HOOKS 16
 #define HOOK_NEAR_NS 25e6
 #define HOOK_FAR_NS 50e6
 

@@ -5,10 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SORTED \
-    1024 /* ranks; of more the order of matching is not worth a sort, nor their links a look at each */
+/* Of more ranks than this the order of matching is not worth a sort, nor their links a look at each. */
+#define SORTED 1024
+/* Of more ranks than this fewer pairs are looked for: each takes a look at all ranks. */
 #define POLISH_RANKS 2048
-#define POLISH_GAIN 0.002 /* of the remaining time; less is not worth a move */
+/* Ratio of the remaining time: a pair that gains less is not worth a move. */
+#define POLISH_GAIN 0.002
 
 static int by_over(const void *a, const void *b)
 {

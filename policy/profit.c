@@ -4,14 +4,19 @@
 
 #include <math.h>
 
-#define FIXED_NS 1e6 /* expected of the first move */
-#define BYTE_NS 2.0  /* 500 MB/s */
+/* What is expected before the first move: elapsed ns of a move of no bytes, and of each byte (500 MB/s); CPU time of a move. */
+#define FIXED_NS 1e6
+#define BYTE_NS 2.0
 #define CPU_NS 1e5
-#define MARGIN 2.0 /* "greatly exceeds", before anything was learned */
+/* The expected benefit times this must exceed the cost; and the least that is learned. */
+#define MARGIN 2.0
 #define MARGIN_MIN 0.1
-#define WRONG 0.5 /* of the margin that a wrong call leaves */
+/* A plan that brought less than it cost multiplies that by the first, one that brought more by the second. */
+#define WRONG 0.5
 #define RIGHT 1.25
-#define SMALL 65536 /* bytes; a move below tells about the fixed part */
+/* Moves of up to so many bytes tell of a move's fixed cost, longer ones of that of a byte. */
+#define SMALL 65536
+/* A move changes what is expected by this part of the difference, but for the first ones, whose mean is taken. */
 #define LEARN 0.25
 
 void lbp_profit_init(struct lbp_profit *p, double message_ns, int64_t now_ns)

@@ -11,16 +11,23 @@
 #include "policy/period.h"
 #include "policy/stepped_impl.h"
 
-#define PUBLISHED_NS INT64_C(1000000000) /* seed 000, section 5.2.4 */
-#define THRESHOLD 0.1                    /* tfract, seed 000, section 6.2 */
-#define LASTING \
-    0.04 /* a gain in a step comes back in all later ones: profit and errors hold it back, not this */
-#define WATCHED_NS INT64_C(500000000) /* of policies that move nothing */
+/* Policy siegell's period before anything is measured: seed 000, section 5.2.4. */
+#define PUBLISHED_NS INT64_C(1000000000)
+/* The gain of the step time that a plan must bring, ratio: as published (tfract, seed 000, section 6.2); and under auto, where a gain
+ * in a step comes back in all later ones, and errors and costs hold plans back rather than this. */
+#define THRESHOLD 0.1
+#define LASTING 0.04
+/* The period of policies that move nothing: they are watched only. */
+#define WATCHED_NS INT64_C(500000000)
+/* A message between rank and balancer, one way, when it was not measured. */
 #define MESSAGE_NS 500000
-#define WINDOW_MAX_NS INT64_C(80000000) /* of elapsed time, waits included */
+/* A rank's speed is told anew after so much elapsed time, waits included, however little it computes. */
+#define WINDOW_MAX_NS INT64_C(80000000)
+/* A report changes the mean length of a step by this part of the difference. */
 #define LEARN 0.25
-#define KEEP_NS 900e6 /* costs are a mean of so much: for a moment they change with the host, */
-#define KEEP_MAX 9.0  /* and of so many reports at most */
+/* Costs of iterations change with the host for a moment: they are a mean of so much elapsed time, and of so many reports at most. */
+#define KEEP_NS 900e6
+#define KEEP_MAX 9.0
 
 static bool bounds_valid(const int64_t *bound, uint32_t nranks, int64_t n)
 {
@@ -247,7 +254,7 @@ static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
     /* who has little to do is not measured the more seldom for that: it would keep little for ever */
     rank->filtering_ns =
         rank->filter.wall > 0 ? rank->filtering_ns + (double)(r->wall_ns + r->wait_ns) : 0;
-    if (rank->filtering_ns >= (double)WINDOW_MAX_NS && s->config.params.policy != LBP_SIEGELL) {
+    if (rank->filtering_ns >= (double)WINDOW_MAX_NS && !lbp_stepped_published(s)) {
         rank->filtering_ns = 0;
         if (lbp_filter_flush(&rank->filter))
             changed(s, now_ns);
@@ -325,87 +332,4 @@ int lbp_stepped_report(struct lbp_stepped *s, const struct lbp_stepped_report *r
     if (ret == 0)
         answer(s, rank, ret_action, ret_n);
     return ret;
-}
-
-void lbp_stepped_stats(const struct lbp_stepped *s, struct lbp_stepped_stats *ret)
-{
-    double sum = 0, most = 0;
-
-    *ret = (struct lbp_stepped_stats){.epoch = s->epoch,
-                                      .moved_iterations = s->moved_iterations,
-                                      .moved_bytes = s->moved_bytes,
-                                      .account_ns = s->account_ns,
-                                      .period_ns = s->period_ns,
-                                      .block = s->config.pipelined > 0 ? s->grain.block : 0,
-                                      .last = s->last};
-    for (int i = 0; i < LBP_REASONS; i++)
-        ret->decisions[i] = s->decisions[i];
-    for (uint32_t i = 0; i < s->config.nranks; i++) {
-        sum += s->rank[i].step_wall_ns;
-        most = fmax(most, s->rank[i].step_wall_ns);
-    }
-    ret->load_balance_ratio = most > 0 ? sum / s->config.nranks / most : 1;
-}
-
-void lbp_stepped_ranks(const struct lbp_stepped *s, double *ret_speed, double *ret_share)
-{
-    for (uint32_t i = 0; i < s->config.nranks; i++) {
-        if (ret_speed)
-            ret_speed[i] = lbp_filter_value(&s->rank[i].filter);
-        if (ret_share)
-            ret_share[i] =
-                s->config.n > 0 ? (double)(s->told[i + 1] - s->told[i]) / (double)s->config.n : 0;
-    }
-}
-
-bool lbp_stepped_decided(struct lbp_stepped *s, struct lbp_decision *ret)
-{
-    const struct lbp_stepped_decision *d = &s->last;
-    bool done = d->reason == LBP_REASON_PROPORTIONAL;
-    int64_t n = 0;
-
-    for (int i = 0; i < LBP_REASONS; i++)
-        n += s->decisions[i];
-    if (n == s->told_decisions)
-        return false;
-    s->told_decisions = n;
-    *ret = (struct lbp_decision){
-        .kind = LBP_DECIDED_STEPS,
-        .done = done,
-        .reason = d->reason,
-        .detail = d->detail,
-        .pass = s->step,
-        .before_ns = d->before_ns,
-        .after_ns = d->after_ns,
-        .gain_ratio = d->before_ns > 0 ? 1 - d->after_ns / d->before_ns : 0,
-        .needed_ratio = d->least,
-        .threshold_ratio = d->threshold,
-        .noise_ratio = d->noise,
-        .cost_ns = d->cost_ns,
-        .benefit_ns = d->benefit_ns,
-        .stable_ns = lbp_horizon_ns(&s->profit.horizon, d->at_ns),
-        .account_ns = s->account_ns,
-        .period_ns = s->period_ns,
-        .from = UINT32_MAX,
-        .to = UINT32_MAX,
-        .moves = done,
-        .iterations = done ? s->last_moved : 0,
-    };
-    return true;
-}
-
-void lbp_stepped_seen(struct lbp_stepped *s, struct lbp_seen *ret)
-{
-    double mean = lbp_profile_learned(&s->profile) ? lbp_profile_mean(&s->profile) : 0;
-    double scale = mean > 0 ? 1e9 / mean : 0;
-
-    for (uint32_t i = 0; i < s->config.nranks; i++) {
-        const struct stepped_rank *r = &s->rank[i];
-        double iterations = (double)(s->bound[i + 1] - s->bound[i]);
-
-        ret[i] = (struct lbp_seen){
-            .raw_hz = r->now_wall > 0 ? r->now_work / r->now_wall * scale : 0,
-            .filtered_hz = lbp_filter_known(&r->filter) ? lbp_filter_value(&r->filter) * scale : 0,
-            .share_ratio = s->config.n > 0 ? iterations / (double)s->config.n : 0};
-    }
 }

@@ -8,25 +8,35 @@
 
 #include "policy/stepped_impl.h"
 
-#define HORIZON_NS 1000e6 /* a loop is expected to go on as long as it has, and at least so long */
-#define IN_FORCE 3        /* steps from a decision on new bounds until they are in force */
-#define BACK \
-    0.98         /* the bounds before are taken again when they were faster than so much of these */
-#define WARM 0.8 /* of the work of a step at first: less is no chance */
-#define BURST_NS 500e6 /* in which a rank goes no faster than its quota lets it */
-#define PARTS 32 /* measurements of a rank's part of the work are kept, what is older counts half */
-#define DEVIATION 0.2      /* of that part, ratio, as long as none is known */
-#define MOMENT_NS 100e6    /* and so long measured; a longer time evens it out */
-#define HELD_MIN_NS 80e6   /* steps are judged after so long, */
-#define HELD_MAX_NS 1000e6 /* and what is older counts less */
-#define JITTER 2.0         /* times the error of progress by a quota, in that time */
-#define SURE_STEPS \
-    10 /* tell half of what more would: how much longer steps take than their slowest rank */
-#define WORSE 1.03 /* a step that really takes so much longer than before the plan is no chance */
+/* Where the number of steps was not told a loop is expected to go on for as long as it has, and at least for so long. */
+#define HORIZON_NS 1000e6
+/* New bounds are in force so many steps after they were decided. */
+#define IN_FORCE 3
+/* The bounds before are taken again where steps take less than this part of their present time with them. */
+#define BACK 0.98
+/* Ratio: where a step's work is less than this part of what it was at first, memory was cold then; chance does not do so much. */
+#define WARM 0.8
+/* Quotas let a rank that has little to do go fast for a while: under one its usual speed is told by so much more of its computing. */
+#define BURST_NS 500e6
+/* Measurements of a rank's part of the work after which all that came before count half. */
+#define PARTS 32
+/* How far that part is taken to vary from one measurement to another before it is known, ratio; */
+#define DEVIATION 0.2
+/* of measurements that took so long: what a longer time shows varies less. */
+#define MOMENT_NS 100e6
+/* Steps are judged after so much of their slowest rank's computing; after so much, what was summed up counts half. */
+#define HELD_MIN_NS 80e6
+#define HELD_MAX_NS 1000e6
+/* Quotas may make all the time that steps are judged over longer by so many times the noise of a rank, ns. */
+#define JITTER 2.0
+/* How much longer than their slowest rank computes steps take is believed by half after so many of them. */
+#define SURE_STEPS 10
+/* A plan was wrong when steps take so many times as long as before, beyond what quotas may do. */
+#define WORSE 1.03
 
 double lbp_stepped_limit(struct lbp_stepped *s, uint32_t rank)
 {
-    if (s->config.params.policy == LBP_SIEGELL) /* as published */
+    if (lbp_stepped_published(s)) /* as published */
         return INFINITY;
     return lbp_caps_share(&s->caps, rank) * s->rank[rank].hardware;
 }
@@ -37,7 +47,7 @@ double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t 
 
     if (s->config.steps > 0) /* in all of them, as published */
         return fmax(0, (double)(s->config.steps - s->step -
-                                (s->config.params.policy == LBP_SIEGELL ? 0 : IN_FORCE))) *
+                                (lbp_stepped_published(s) ? 0 : IN_FORCE))) *
                step_ns;
     return fmax(lasted, HORIZON_NS);
 }
@@ -233,47 +243,70 @@ static void forget_cold(struct lbp_stepped *s)
     }
 }
 
-void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
-{
-    bool first = s->prev_expected_ns < 0; /* the first bounds are still in force */
-    double measured = 0, before = 0, without = 0, real = 0, most = 0, over = 0, elapsed = 0,
-           all = 0;
-    double before_again = 0, without_again = 0; /* a quota may let work go faster than it went */
-    int64_t elapsed_steps = 0;
-    uint32_t slowest = 0;
-    int64_t steps = 0;
+/* What the ranks did since the last decision. */
+struct since {
+    int64_t steps;        /* the most that a rank told of */
+    double measured_ns;   /* computing in a step, the longest rank's; */
+    uint32_t slowest;     /* which is this one */
+    double real_ns;       /* a step, waits included, the longest rank's */
+    double work;          /* in a step, the most that a rank did */
+    double elapsed_ns;    /* of all ranks together, waits included; */
+    double elapsed_steps; /* in so many steps of single ranks */
+};
 
-    learn_move(s);
+static struct since measure_ranks(struct lbp_stepped *s, bool first)
+{
+    struct since t = {0};
+    double work = 0;
+
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         struct stepped_rank *r = &s->rank[i];
 
-        steps = r->steps > steps ? r->steps : steps;
+        t.steps = r->steps > t.steps ? r->steps : t.steps;
         if (r->steps > 0)
-            real = fmax(real, (r->wall + r->wait) / (double)r->steps);
-        elapsed += r->wall + r->wait;
-        elapsed_steps += r->steps;
+            t.real_ns = fmax(t.real_ns, (r->wall + r->wait) / (double)r->steps);
+        t.elapsed_ns += r->wall + r->wait;
+        t.elapsed_steps += (double)r->steps;
         measure(r, first, lbp_stepped_limit(s, i));
-        most = fmax(most, r->now_work);
-        all += r->now_work;
-        if (r->now_wall > measured) {
-            measured = r->now_wall;
-            slowest = i;
+        t.work = fmax(t.work, r->now_work);
+        work += r->now_work;
+        if (r->now_wall > t.measured_ns) {
+            t.measured_ns = r->now_wall;
+            t.slowest = i;
         }
     }
+    t.real_ns = fmax(t.real_ns, t.measured_ns);
     for (uint32_t i = 0; i < s->config.nranks && first; i++)
         if (s->rank[i].now_work > 0)
-            deviate(&s->rank[i], s->rank[i].now_work / all);
-    forget_cold(s);
+            deviate(&s->rank[i], s->rank[i].now_work / work);
+    return t;
+}
+
+/* Computing in a step with other bounds, at the present speeds, the longest rank's, ns. */
+struct others {
+    double prev, first; /* had they stayed in force */
+    double prev_again,
+        first_again; /* if they come back: a quota may let work go faster than it went */
+};
+
+static struct others project(struct lbp_stepped *s, int64_t now_ns)
+{
+    struct others o = {0};
+
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         const struct stepped_rank *r = &s->rank[i];
         double limit = lbp_stepped_limit(s, i);
 
-        before = fmax(before, elsewhere(r, r->prev_work, r->prev_wall, limit, now_ns));
-        without = fmax(without, elsewhere(r, r->first_work, r->first_wall, limit, now_ns));
-        before_again = fmax(before_again, elsewhere(r, r->prev_work, 0, limit, now_ns));
-        without_again = fmax(without_again, elsewhere(r, r->first_work, 0, limit, now_ns));
+        o.prev = fmax(o.prev, elsewhere(r, r->prev_work, r->prev_wall, limit, now_ns));
+        o.first = fmax(o.first, elsewhere(r, r->first_work, r->first_wall, limit, now_ns));
+        o.prev_again = fmax(o.prev_again, elsewhere(r, r->prev_work, 0, limit, now_ns));
+        o.first_again = fmax(o.first_again, elsewhere(r, r->first_work, 0, limit, now_ns));
     }
-    lbp_stepped_compare(s, steps, now_ns);
+    return o;
+}
+
+static void begin_anew(struct lbp_stepped *s)
+{
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         struct stepped_rank *r = &s->rank[i];
 
@@ -282,41 +315,75 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
         r->fresh = false;
     }
     s->nfresh = 0;
-    real = fmax(real, measured);
-    s->measured_ns = measured;
-    s->real_ns = real;
-    if (measured > 0)
-        s->stretch = fmin(s->stretch, real / measured);
-    if (s->config.kind != LBP_DOACROSS) {
-        s->stretch = 1;
-        /* the mean of all: ranks report at different steps, and a slow one is in some of the sums now, in others the next time */
-        if (elapsed_steps > 0 && s->config.params.policy != LBP_SIEGELL)
-            over = elapsed / (double)elapsed_steps - measured;
-        s->over_ns += over * (double)steps;
-        s->over_steps += (double)steps;
-    }
-    over = s->over_sure * fmax(0, over);
-    s->tried_ns = measured * s->stretch + over;
-    s->without_ns = without * s->stretch + (first ? over : s->first_over_ns);
+}
+
+/* How much longer than their slowest rank computes steps take: of a pipeline, which is filled in each, the ratio; else ns, returned. */
+static double measure_over(struct lbp_stepped *s, const struct since *t)
+{
+    double over = 0;
+
+    if (t->measured_ns > 0)
+        s->stretch = fmin(s->stretch, t->real_ns / t->measured_ns);
+    if (s->config.kind == LBP_DOACROSS)
+        return 0;
+    s->stretch = 1;
+    /* the mean of all: ranks report at different steps, and a slow one is in some of the sums now, in others the next time */
+    if (t->elapsed_steps > 0 && !lbp_stepped_published(s))
+        over = t->elapsed_ns / t->elapsed_steps - t->measured_ns;
+    s->over_ns += over * (double)t->steps;
+    s->over_steps += (double)t->steps;
+    return s->over_sure * fmax(0, over);
+}
+
+/* What steps take with the present bounds, and would with the very first. */
+static void time_steps(struct lbp_stepped *s, bool first, const struct since *t,
+                       const struct others *o)
+{
+    double over = measure_over(s, t);
+
+    s->tried_ns = t->measured_ns * s->stretch + over;
+    s->without_ns = o->first * s->stretch + (first ? over : s->first_over_ns);
     if (memcmp(s->bound, s->first, ((size_t)s->config.nranks + 1) * sizeof(*s->bound)) == 0)
         s->without_ns =
             s->tried_ns; /* they are in force again: measured, they would differ by chance */
-    before = before * s->stretch + s->prev_over_ns;
-    s->prev_again_ns = before_again * s->stretch + s->prev_over_ns;
-    s->first_again_ns = without_again * s->stretch + s->first_over_ns;
-    judge_steps(s, first, slowest, measured, steps);
+    s->prev_again_ns = o->prev_again * s->stretch + s->prev_over_ns;
+    s->first_again_ns = o->first_again * s->stretch + s->first_over_ns;
+}
+
+/* These steps, against the bounds before and the very first. */
+static void add_up(struct lbp_stepped *s, double steps, double prev_ns)
+{
+    s->prev_expected_ns = prev_ns;
+    s->brought_ns += steps * (prev_ns - s->tried_ns);
+    s->won_ns += steps * (prev_ns - s->tried_ns);
+    s->behind_ns += steps * (s->tried_ns - s->without_ns);
+    s->promised_ns += steps * (s->last_before_ns - s->last_after_ns);
+}
+
+void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
+{
+    bool first = s->prev_expected_ns < 0; /* the first bounds are still in force */
+    struct others others;
+    struct since since;
+
+    learn_move(s);
+    since = measure_ranks(s, first);
+    forget_cold(s);
+    others = project(s, now_ns);
+    lbp_stepped_compare(s, since.steps, now_ns);
+    begin_anew(s);
+    s->measured_ns = since.measured_ns;
+    s->real_ns = since.real_ns;
+    time_steps(s, first, &since, &others);
+    judge_steps(s, first, since.slowest, since.measured_ns, since.steps);
     if (first) {
         s->our_steps = s->first_steps = (double)s->step;
     } else {
-        settle_steps(s, steps, now_ns);
-        s->prev_expected_ns = before;
-        s->brought_ns += (double)steps * (before - s->tried_ns);
-        s->won_ns += (double)steps * (before - s->tried_ns);
-        s->behind_ns += (double)steps * (s->tried_ns - s->without_ns);
-        s->promised_ns += (double)steps * (s->last_before_ns - s->last_after_ns);
+        settle_steps(s, since.steps, now_ns);
+        add_up(s, (double)since.steps, others.prev * s->stretch + s->prev_over_ns);
     }
     if (s->config.pipelined > 0)
-        lbp_grain_sweep(&s->grain, most); /* as messages are told: by CPU time */
+        lbp_grain_sweep(&s->grain, since.work); /* as messages are told: by CPU time */
 }
 
 void lbp_stepped_keep_over(struct lbp_stepped *s)
@@ -342,7 +409,7 @@ static bool are_others(struct lbp_stepped *s, const int64_t *bound)
 
 double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
 {
-    if (s->prev_expected_ns < 0 || s->config.params.policy == LBP_SIEGELL)
+    if (s->prev_expected_ns < 0 || lbp_stepped_published(s))
         return 0;
     s->home = s->without_ns < (1 - STEPPED_HOME_GAIN) * s->tried_ns &&
               lbp_stepped_has_lost(s, now_ns) && are_others(s, s->first);

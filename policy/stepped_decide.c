@@ -4,46 +4,45 @@
  * Source: Siegell & Steenkiste 1997, figure 21; the account of what was brought and the horizon are ours.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "policy/plus.h"
-#include "policy/period.h"
 #include "policy/stepped_impl.h"
 
-#define NOISE 1.5   /* errors of a speed that a gain must exceed */
-#define SLACK 0.003 /* ratio of the step time that fewer moves are worth */
-#define REPORT_NS 50e3
-#define EARLY_NS 300e6   /* from the beginning: plans follow one another quickly */
-#define TRY_AGAIN_NS 1e9 /* and so many steps: */
+/* A gain must exceed so many times the error of the speeds. */
+#define NOISE 1.5
+/* Ratio: steps may take so much longer than the least if that saves moves. */
+#define SLACK 0.003
+/* A rank that holds nothing is tried again after so long plus so many steps, doubled after each time in vain. */
+#define TRY_AGAIN_NS 1e9
 #define TRY_AGAIN 20
+/* Nothing that is doubled after each failure is doubled more often than this. */
 #define TRIES_MAX 10
-#define AFTER_UNDO_NS 250e6 /* from an undone plan to the next, doubled each time, */
-#define AFTER_UNDO 5        /* and so many steps; */
-#define OTHER_GAIN 4        /* for no such time when so many times its gain is to be had */
+/* After a plan was undone no other is made for the longer of so long and so many steps, doubled for each that was undone before; */
+#define AFTER_UNDO_NS 250e6
+#define AFTER_UNDO 5
+/* but for one that gains so many times what the undone one promised. */
+#define OTHER_GAIN 4
+/* Ratio of the step time that the way back to the bounds before must gain. */
 #define BACK_GAIN 0.02
-#define KEPT 0.3   /* of what a plan promised: less is a broken word */
-#define DOUBT 0.05 /* gain asked for, for the first broken word */
+/* A plan that brought less than this part of what it promised has broken its word. */
+#define KEPT 0.3
+/* Doubt is 1 and doubles with each broken word, up to so much; for each 1 more of it so much more gain is asked for, ratio. */
 #define DOUBT_MAX 16
-#define FORGIVE 0.02 /* of doubt, by a quiet decision; half as much after each broken word */
-#define NEAR 0.1     /* of its quota: a rank that is slower by less is held back by it; or by */
+#define DOUBT 0.05
+/* A decision takes this part of doubt away, half as much of it after each broken word. */
+#define FORGIVE 0.02
+/* A rank whose speed is less than its quota by no more than this part is taken to be held back by the quota alone; where its speed is
+ * known badly the part is so many errors of it, up to a most. */
+#define NEAR 0.1
+#define NEAR_ERRORS 2
 #define NEAR_MAX 0.3
-#define NEAR_ERRORS 2 /* so many errors of its speed */
+/* The noise of a rank's speed, times this and over the length of a step, counts as an error, ratio, up to a most: a quota makes
+ * single steps longer and shorter. */
 #define JITTER 0.3
 #define JITTER_MAX 0.05
-#define LOST_NS 3e9 /* and so many steps: a plan is told again that was not applied */
-#define LOST 10
-#define WRONG_STEPS \
-    1 /* lost on bounds that are wrong until that is seen; as much must be won by others */
-#define QUOTA_PERIODS 5  /* that a balancing period lasts at least; seed 000, section 5.2 */
-#define QUIET 2          /* decisions one after another that found nothing: then */
-#define QUIET_PERIODS 10 /* are enough */
-#define TELL 0.25        /* ratio by which a period must differ to be told */
-
-static bool published(const struct lbp_stepped *s)
-{
-    return s->config.params.policy == LBP_SIEGELL;
-}
+/* Where the number of steps was told: so many are lost on wrong bounds until that is seen, so a plan must win as many. */
+#define WRONG_STEPS 1
 
 /*
  * A rank's speed to plan by.  One that holds nothing is measured by nobody: after a while it is taken to be what it was at
@@ -55,10 +54,11 @@ static double measured(const struct lbp_stepped *s, uint32_t rank, int64_t now_n
 
     if (r->idle_ns != INT64_MIN &&
         (double)(now_ns - r->idle_ns) > (TRY_AGAIN_NS + TRY_AGAIN * s->real_ns) * exp2(r->tries) &&
-        !published(s))
+        !lbp_stepped_published(s))
         return r->best;
-    return s->kind > 0 && !published(s) && r->speed[s->kind] > 0 ? r->speed[s->kind]
-                                                                 : lbp_filter_value(&r->filter);
+    return s->kind > 0 && !lbp_stepped_published(s) && r->speed[s->kind] > 0
+               ? r->speed[s->kind]
+               : lbp_filter_value(&r->filter);
 }
 
 /*
@@ -112,7 +112,7 @@ static double plan_speeds(struct lbp_stepped *s, int64_t now_ns)
     /* a quota makes single steps run ahead and behind: no bounds can even that out */
     if (s->measured_ns > 0)
         error = fmax(error, fmin(JITTER_MAX, JITTER * jitter / s->measured_ns));
-    if (published(s) || s->prev_expected_ns >= 0)
+    if (lbp_stepped_published(s) || s->prev_expected_ns >= 0)
         return error;
     /* the first plan is by costs that were measured for a moment */
     return hypot(error, lbp_stepped_work_error(s));
@@ -157,7 +157,8 @@ static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t
 /* Whether there are enough steps left to see that bounds were wrong, and to win by them if not; where it was told how many. */
 static bool comes_too_late(const struct lbp_stepped *s, double gain, double lasts)
 {
-    return !published(s) && s->config.steps > 0 && gain * lasts < WRONG_STEPS * s->real_ns;
+    return !lbp_stepped_published(s) && s->config.steps > 0 &&
+           gain * lasts < WRONG_STEPS * s->real_ns;
 }
 
 /*
@@ -170,7 +171,7 @@ static void know_by_deeds(struct lbp_stepped *s)
     struct lbp_stepped_decision *d = &s->last;
     double again_ns = 0;
 
-    if (published(s) || s->prev_expected_ns < 0 || !(s->tried_ns > 0) ||
+    if (lbp_stepped_published(s) || s->prev_expected_ns < 0 || !(s->tried_ns > 0) ||
         memcmp(s->next, s->bound, size) == 0)
         return;
     if (memcmp(s->next, s->prev, size) == 0)
@@ -191,7 +192,7 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     d->after_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
     know_by_deeds(s);
     gain = ratio_gain(d);
-    if (s->doubt > 1 && !published(s)) {
+    if (s->doubt > 1 && !lbp_stepped_published(s)) {
         noise = fmax(noise, (s->doubt - 1) * DOUBT);
         s->doubt = fmax(1, s->doubt * (1 - FORGIVE * exp2(-s->broken)));
     }
@@ -202,7 +203,8 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     lasts = lbp_stepped_horizon(s, d->before_ns, now_ns);
     d->benefit_ns = lbp_stepped_benefit_ns(s, gain, lasts, now_ns);
     s->refused = s->refused || gain >= d->least;
-    if ((double)now_ns < s->wait_until_ns && !published(s) && gain < OTHER_GAIN * s->undone_gain &&
+    if ((double)now_ns < s->wait_until_ns && !lbp_stepped_published(s) &&
+        gain < OTHER_GAIN * s->undone_gain &&
         s->ahead_ns[s->kind] * exp2(-s->undone) <
             2 * d->cost_ns) { /* else waiting has lost as much */
         d->detail = LBP_DETAIL_UNDONE;
@@ -211,7 +213,7 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     if (!lbp_threshold_pass(&s->threshold, gain, noise))
         return gain > 0 && gain >= d->threshold ? LBP_REASON_FILTERED : LBP_REASON_BELOW_THRESHOLD;
     /* who says what a plan must bring has decided what may be at stake, too */
-    if (!published(s) && s->config.params.profit < 0 &&
+    if (!lbp_stepped_published(s) && s->config.params.profit < 0 &&
         !lbp_stepped_within_means(s, gain, now_ns)) {
         d->detail = LBP_DETAIL_STAKE;
         return LBP_REASON_UNPROFITABLE;
@@ -287,66 +289,6 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     s->since_moves = 0;
 }
 
-/*
- * Under quotas reports cost the more: each wakes the balancer, which takes a slice of its host's quota on another processor.  And
- * what a quota does shows in several of its periods only.
- */
-static int64_t quota_period(struct lbp_stepped *s, int64_t period_ns)
-{
-    double quota = (double)lbp_caps_period_ns(&s->caps);
-    double least = quota * (s->quiet < QUIET ? QUOTA_PERIODS : QUIET_PERIODS);
-
-    return (int64_t)fmax((double)period_ns, fmin(least, LBP_PERIOD_MAX_NS));
-}
-
-/* In the beginning decisions follow one another quickly; under quotas the first does, which knows these. */
-static int64_t early_period(struct lbp_stepped *s, int64_t period_ns)
-{
-    int64_t quota_ns = lbp_caps_period_ns(&s->caps);
-
-    if (quota_ns > 0 && s->last.at_ns != INT64_MIN)
-        return period_ns;
-    return quota_ns > LBP_PERIOD_QUICK_NS ? quota_ns : LBP_PERIOD_QUICK_NS;
-}
-
-static void update_period(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *action,
-                          size_t *n)
-{
-    double move = lbp_profit_transfer_ns(&s->profit, (double)s->config.row_bytes), quantum = 0;
-
-    if (s->config.params.period_ns <= 0 && published(s) && !s->moves_nothing) {
-        s->period_ns = lbp_period_published(2 * s->message_ns, move, s->workscale);
-    } else if (s->config.params.period_ns <= 0 && !s->moves_nothing) {
-        for (uint32_t i = 0; i < s->config.nranks; i++)
-            quantum += s->rank[i].filter.noise_ns / s->config.nranks;
-        s->period_ns = lbp_period(REPORT_NS, move, s->workscale, quantum, s->config.nranks);
-        s->period_ns = (int64_t)fmax((double)s->period_ns, 4 * s->message_ns);
-        s->period_ns = quota_period(s, s->period_ns);
-        if ((double)(now_ns - s->begun_ns) < EARLY_NS && s->config.nranks <= 64)
-            s->period_ns = early_period(s, s->period_ns);
-    }
-    if (fabs((double)(s->period_ns - s->told_period_ns)) <= TELL * (double)s->told_period_ns)
-        return;
-    s->told_period_ns = s->period_ns;
-    action[(*n)++] =
-        (struct lbp_stepped_action){.type = LBP_STEPPED_INSTRUCT, .period_ns = s->period_ns};
-}
-
-static void tell_plan(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *action,
-                      size_t *n)
-{
-    double ahead = s->step_ns > 0 ? ceil(2 * s->message_ns / s->step_ns) : 0;
-
-    s->planned_ns = now_ns;
-    action[(*n)++] = (struct lbp_stepped_action){
-        .type = LBP_STEPPED_PLAN,
-        .epoch = s->epoch,
-        .at_step = s->step + 1 + (int64_t)fmin(ahead, 1e6),
-        .bound = s->told,
-        .block = s->config.pipelined > 0 ? s->grain.block : 0,
-    };
-}
-
 /* Fills stage with the ranks that hold something, at the speeds to plan by.  Returns how many they are. */
 static uint32_t stages(struct lbp_stepped *s)
 {
@@ -360,31 +302,6 @@ static uint32_t stages(struct lbp_stepped *s)
                 .slow = s->rank[i].hardware / s->speed[i],
                 .lost = fmin(1, lbp_caps_share(&s->caps, i))};
     return n;
-}
-
-/* Tell the bounds that were adopted, or as much of the way to them as passes no neighbour. */
-static void plan(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *action,
-                 size_t *n)
-{
-    size_t size = ((size_t)s->config.nranks + 1) * sizeof(*s->told);
-
-    if (published(s)) {
-        lbp_adjacent_stop(s->told, s->bound, s->config.nranks, s->config.min_iterations, s->next);
-        memcpy(s->told, s->next, size);
-    } else {
-        memcpy(s->told, s->bound, size);
-    }
-    s->on_the_way = memcmp(s->told, s->bound, size) != 0;
-    s->epoch++;
-    s->napplied = 0;
-    tell_plan(s, now_ns, action, n);
-}
-
-/* Ranks have gone on for so long without it that one may not have heard of the plan: then none applies it. */
-static bool is_lost(const struct lbp_stepped *s, int64_t now_ns)
-{
-    return s->epoch >= s->config.first_epoch && s->napplied < s->config.nranks && s->nfresh == 0 &&
-           (double)(now_ns - s->planned_ns) > fmax(LOST_NS, LOST * s->step_ns);
 }
 
 static bool due(const struct lbp_stepped *s, int64_t now_ns)
@@ -402,22 +319,16 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
     struct lbp_adjacent_config config = {.nranks = s->config.nranks,
                                          .speed = s->speed,
                                          .min_iterations = s->config.min_iterations,
-                                         .slack = published(s) ? 0 : SLACK};
+                                         .slack = lbp_stepped_published(s) ? 0 : SLACK};
     int64_t block = s->grain.block;
     enum lbp_reason reason = LBP_REASON_BELOW_THRESHOLD;
     double error, back = 0;
     int ret;
 
     if (s->told_period_ns == 0 || s->nfresh == s->config.nranks)
-        update_period(s, now_ns, ret_action, ret_n);
-    if (is_lost(s, now_ns))
-        tell_plan(s, now_ns, ret_action, ret_n);
-    if (s->on_the_way && s->napplied == s->config.nranks) {
-        lbp_stepped_passed(s);
-        plan(s, now_ns, ret_action, ret_n);
-        return 0;
-    }
-    if (!due(s, now_ns) || !all_known(s))
+        lbp_stepped_tell_period(s, now_ns, ret_action, ret_n);
+    lbp_stepped_tell_again(s, now_ns, ret_action, ret_n);
+    if (lbp_stepped_tell_rest(s, now_ns, ret_action, ret_n) || !due(s, now_ns) || !all_known(s))
         return 0;
     lbp_stepped_settle(s, now_ns);
     error = plan_speeds(s, now_ns);
@@ -431,23 +342,23 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
             return ret;
         s->last.detail = back > 0 ? LBP_DETAIL_BACK : LBP_DETAIL_NONE;
         reason = back > 0 ? judge_back(s, back, now_ns)
-                          : judge(s, published(s) ? 0 : NOISE * error, now_ns);
+                          : judge(s, lbp_stepped_published(s) ? 0 : NOISE * error, now_ns);
         s->last.reason = reason;
         s->decisions[reason]++;
     }
     s->last.at_ns = now_ns;
-    s->quiet = reason == LBP_REASON_BELOW_THRESHOLD ? s->quiet + (s->quiet < QUIET) : 0;
+    s->quiet = reason == LBP_REASON_BELOW_THRESHOLD ? s->quiet + (s->quiet < STEPPED_QUIET) : 0;
     if (reason == LBP_REASON_PROPORTIONAL)
         adopt(s, back, now_ns);
     if (s->config.pipelined > 0) {
-        if (!published(s) && !s->config.params.sync)
+        if (!lbp_stepped_published(s) && !s->config.params.sync)
             lbp_grain_flow(&s->grain, s->step, s->config.steps);
-        if (published(s))
+        if (lbp_stepped_published(s))
             lbp_grain_choose(&s->grain);
         else
             lbp_grain_choose_for(&s->grain, s->stage, stages(s));
     }
     if (reason == LBP_REASON_PROPORTIONAL || s->grain.block != block)
-        plan(s, now_ns, ret_action, ret_n);
+        lbp_stepped_tell_plan(s, now_ns, ret_action, ret_n);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of a stepped loop's balancer, for stepped.c and stepped_decide.c only. */
+/* The state of a stepped loop's balancer, for policy/stepped*.c only. */
 #ifndef LBP_STEPPED_IMPL_H
 #define LBP_STEPPED_IMPL_H
 
@@ -13,7 +13,10 @@
 #include "policy/threshold.h"
 
 #define STEPPED_KINDS 5
-#define STEPPED_HOME_GAIN 0.01 /* for less the very first bounds do not come back */
+/* Ratio of the step time: for less the very first bounds do not come back. */
+#define STEPPED_HOME_GAIN 0.01
+/* After so many decisions one after another that found too small a gain reports are less often under quotas. */
+#define STEPPED_QUIET 2
 
 struct stepped_rank {
     bool reported, fresh; /* fresh: reported steps since the last decision */
@@ -130,6 +133,29 @@ struct lbp_stepped {
     int64_t told_decisions; /* by lbp_stepped_decided */
     int64_t last_moved;     /* iterations, by the last plan */
 };
+
+/* Policy siegell: without most of what is ours (docs/internals/balancing.md). */
+static inline bool lbp_stepped_published(const struct lbp_stepped *s)
+{
+    return s->config.params.policy == LBP_SIEGELL;
+}
+
+/*
+ * stepped_tell.c; each appends to action.
+ *   tell_period  another period than was told, if that is worth a message
+ *   tell_plan    bound, as a layout that all are to apply; under siegell as far on the way to it as passes no neighbour
+ *   tell_rest    the way's next layout, when all have applied the one told last; returns whether a plan is on the way yet, during
+ *                which nothing is decided
+ *   tell_again   the same layout, when ranks have gone on for so long that one may not have heard of it: then none applies it
+ */
+void lbp_stepped_tell_period(struct lbp_stepped *s, int64_t now_ns,
+                             struct lbp_stepped_action *action, size_t *n);
+void lbp_stepped_tell_plan(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *action,
+                           size_t *n);
+bool lbp_stepped_tell_rest(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *action,
+                           size_t *n);
+void lbp_stepped_tell_again(struct lbp_stepped *s, int64_t now_ns,
+                            struct lbp_stepped_action *action, size_t *n);
 
 /*
  * stepped_account.c: what the bounds have brought since the last decision, by the speeds that were really there, and by the

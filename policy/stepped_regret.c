@@ -8,12 +8,17 @@
 
 #include "policy/stepped_impl.h"
 
-#define FADE_NS 30e9 /* in which what happened counts less */
-#define SURE_NS 10e6 /* by so much must one kind of speed be better, */
-#define SURE 0.9     /* and to so much of the other's loss */
-#define MEAN_NS 5e9  /* that the mean speed is of */
-#define MOVES 0.04   /* gain that he moves for who plans by one kind alone */
-#define AT_BEST 0.9  /* of its best speed: a rank is about so fast */
+/* What happened so long ago counts for a third (1 / e). */
+#define FADE_NS 30e9
+/* Another kind of speed is planned by when it has lost less than this part of what the present one has, and so much less than that. */
+#define SURE 0.9
+#define SURE_NS 10e6
+/* The mean speed is that of so much elapsed time. */
+#define MEAN_NS 5e9
+/* Who plans by one kind of speed alone moves for this gain of the step time, ratio. */
+#define MOVES 0.04
+/* A rank is at its best at this part of its best speed. */
+#define AT_BEST 0.9
 
 /* Kind 0 is the filtered speed; the next fall with it at once, and rise to it in these times; the last is the mean. */
 static const double rise_ns[STEPPED_KINDS] = {0, 1e9, 5e9, 25e9, 0};

@@ -5,23 +5,36 @@
 
 #include "policy/stepped_impl.h"
 
-#define SHORT_NS 2000e6 /* no loop is thought to be shorter, when nobody told its steps */
-#define ALLOW 0.004     /* of its time may be lost on plans, on the whole; */
-#define TOO_MUCH 1.5    /* times that is: then the very first bounds come back; */
-#define FAR_TOO_MUCH \
-    6                /* or that, as long as who follows has lost as much before, and won it again */
-#define STAKE 0.03   /* of what plans of a kind would have won may be lost, too, */
-#define FALLS 6      /* less so many times the most that they would have lost in between */
-#define UNSURE 3     /* times its guessed cost a move may cost, as long as none was measured */
-#define AT_ONCE 0.25 /* of what a step gains may be at stake at once; half after undone plans; */
-#define STEP_NS 1000e6 /* as of a step that is as long as this, */
-#define SOLVENT 0.01   /* as long as plans have lost no more of all time; */
-#define INSOLVENT 0.1  /* and then to so much, of a real step */
-#define RATE 0.4       /* won by following, ratio: who wins less is believed less */
-#define STEADY 0.05 /* of the way back: plans that would never have lost more are right for good */
-#define BACK_WAY 1.05 /* times the way back: what is no farther, there and on, leads back */
+/* No loop is thought to be shorter than this, where nobody told its steps. */
+#define SHORT_NS 2000e6
+/* This part of a loop's time may be lost on plans, on the whole. */
+#define ALLOW 0.004
+/* When so many times that are lost the very first bounds come back; */
+#define TOO_MUCH 1.5
+/* or so many, as long as who plans by the same kind of speed has lost as much before, and won it again. */
+#define FAR_TOO_MUCH 6
+/* This part of what plans by a kind of speed would have won may be lost, too: the key stake; */
+#define STAKE 0.03
+/* less so many times the most that they would have lost in between. */
+#define FALLS 6
+/* As long as no move was measured it may cost so many times what is guessed. */
+#define UNSURE 3
+/* This part of what one step gains may be at stake at once, half as much after each undone plan.  The step is taken to be no shorter
+ * than STEP_NS while plans have lost no more than SOLVENT of all time, ratio; */
+#define AT_ONCE 0.25
+#define STEP_NS 1000e6
+#define SOLVENT 0.01
+/* and else to be this part of a real one. */
+#define INSOLVENT 0.1
+/* Part of the time that following wins: who would win less by it is believed the less. */
+#define RATE 0.4
+/* Plans that never would have lost more than this part of what the way back costs are right for good. */
+#define STEADY 0.05
+/* A plan leads back when the way there and on to the very first bounds costs no more than so many times the way straight to them. */
+#define BACK_WAY 1.05
+/* How far a plan can go for what may be lost is looked for by so many halvings; less than this part of it is not worth a move. */
 #define HALVINGS 8
-#define PART_MIN 0.02 /* less of a plan is not worth a move */
+#define PART_MIN 0.02
 
 /* The part of what plans of a kind would have won that may be lost: ratio, 0 to 1. */
 static double stake(const struct lbp_stepped *s)
@@ -68,9 +81,8 @@ static double follow_ns(struct lbp_stepped *s, double lasts)
 static double way_cost(const struct lbp_stepped *s, const int64_t *from, const int64_t *to,
                        double times)
 {
-    int64_t most = s->config.params.policy == LBP_SIEGELL
-                       ? lbp_adjacent_most_passed(from, to, s->config.nranks)
-                       : lbp_adjacent_most(from, to, s->config.nranks);
+    int64_t most = lbp_stepped_published(s) ? lbp_adjacent_most_passed(from, to, s->config.nranks)
+                                            : lbp_adjacent_most(from, to, s->config.nranks);
     double bytes = (double)most * (double)s->config.row_bytes * times;
 
     if (memcmp(from, to, ((size_t)s->config.nranks + 1) * sizeof(*to)) == 0)

@@ -4,15 +4,22 @@
 
 #include <math.h>
 
+/* Strips that are tried, in elements: this one, and each so many times as wide, that is narrower than the block. */
 #define NARROWEST 2
-#define FINER 4 /* times narrower each */
+#define FINER 4
+/* In place of a width: nothing is tried any more. */
 #define OVER (-1)
+/* Two widths are compared in so many pairs of blocks, one of each width, at least and at most. */
 #define PAIRS_LEAST 4
 #define PAIRS_MOST 12
-#define SURE 2.0   /* standard errors */
-#define GAIN 0.02  /* less is not worth another strip */
-#define WORSE 1.05 /* then narrower ones are worse still */
-#define BAD 1.25   /* seen of this after two pairs */
+/* One is better or worse when the mean ratio of their times says so by so many standard errors; */
+#define SURE 2.0
+/* better by more than this ratio: less is not worth another strip. */
+#define GAIN 0.02
+/* Where the narrower one takes so many times as long, those that are narrower still are not tried; */
+#define WORSE 1.05
+/* and so many times after two pairs end the comparison at once. */
+#define BAD 1.25
 
 /* The widest strip narrower than `width`; OVER: there is none. */
 static int64_t narrower(int64_t width)

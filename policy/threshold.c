@@ -4,8 +4,10 @@
 
 #include <math.h>
 
+/* A gain that is refused multiplies the threshold by this, one that is too small for that divides it, up to the full one. */
 #define DECAY 0.7
-#define FLOOR 0.01 /* of full, and of the remaining time: less is not worth a message */
+/* Ratio of the remaining time: a smaller gain is not worth a message, whatever has decayed. */
+#define FLOOR 0.01
 
 void lbp_threshold_init(struct lbp_threshold *t, double full, bool decays)
 {

@@ -6,9 +6,11 @@
 
 #include "policy/period.h"
 
+/* No rank counts as slower than this part of a processor: times stay finite. */
 #define SPEED_MIN 1e-6
-#define SILENCE_NS \
-    15e6 /* a report may be so late without meaning anything: one period of a quota and a half */
+/* A report may be so late without meaning anything: one period of a quota and a half. */
+#define SILENCE_NS 15e6
+/* Then the rank is at most so fast that its chunk, times this, would have taken it as long as the report is late. */
 #define SILENCE 1.3
 
 /* Mean of what the measured ranks do, of each unit of weight where weights are known; 0: nobody was

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-#define AGAIN 4 /* votes in a balancing period; where ranks report in them, one */
+/* Votes in a balancing period; one where ranks report in them and wait. */
+#define AGAIN 4
 /* Steps of a pipelined loop between two votes, at least, but after the first ones, which follow each other. */
 #define FLOWING 2
 #define FIRSTS 2
@@ -18,6 +19,7 @@
 /* In a quarter of a step the balancer has answered the reports of the one before, but in short ones: under a quota it may have to wait
  * for its next period. */
 #define ANSWER_NS 12.5e6
+/* Exchanges between two votes, at most. */
 #define INTERVAL_MAX (INT64_C(1) << 20)
 
 int64_t lbp_votes_interval(const struct lbp_votes *v)
