@@ -15,6 +15,7 @@
 #define WARM 0.8 /* of the work of a step at first: less is no chance */
 #define BURST_NS 500e6 /* in which a rank goes no faster than its quota lets it */
 #define PARTS 32 /* measurements of a rank's part of the work are kept, what is older counts half */
+#define OFF 1.5  /* times what such a part was off usually, it may be off for a while */
 #define DEVIATION 0.2      /* of that part, ratio, as long as none is known */
 #define MOMENT_NS 100e6    /* and so long measured; a longer time evens it out */
 #define HELD_MIN_NS 80e6   /* steps are judged after so long, */
@@ -115,12 +116,14 @@ static void deviate(struct stepped_rank *r, double part)
 }
 
 /*
- * How far a rank's part of the work may be off for a while, squared: as far as it was before, which more measurements do not change;
- * but what has lasted for longer than that does will stay.
+ * How far a rank's part of the work may be off for a while, squared: by half more than it usually was before, which more
+ * measurements do not change; but what has lasted for longer than that does will stay.
  */
 static double off_for_a_while(const struct stepped_rank *r)
 {
-    return r->deviation2 / r->parts * fmin(1, r->parts / r->runs / r->run);
+    double lasts = fmin(1, r->parts / r->runs / r->run);
+
+    return OFF * OFF * r->deviation2 / r->parts * pow(lasts, 1.5);
 }
 
 /*
