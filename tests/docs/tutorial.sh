@@ -42,7 +42,7 @@ run() { # PROGRAM NP HOW
   moves[$kind]=$((${moves[$kind]:-0} + ${moved:-0}))
   # the rod's sum is made of those of the ranks, and depends on its order a little; the others are the same to the last digit
   [ -n "${printed[$kind]:-}" ] || printed[$kind]=$got
-  if [ "${got%????}" != "${printed[$kind]%????}" ] || { [ $kind != rod ] && [ "$got" != "${printed[$kind]}" ]; }; then
+  if [ "${got%????}" != "${printed[$kind]%????}" ] || { [ "$kind" != rod ] && [ "$got" != "${printed[$kind]}" ]; }; then
     complain "$name, $np ranks, $how: $got, others ${printed[$kind]}"
   fi
 }
@@ -52,21 +52,24 @@ compile() { # PROGRAM
 }
 export LB_BALANCER=$top_builddir/lb-balancer
 
+# LB_TEST_BRIEF: two ranks, and nothing planted.
+ranks=${TUTORIAL_RANKS:-1 2 3 4} least=56
+[ -z "${LB_TEST_BRIEF:-}" ] || ranks=${TUTORIAL_RANKS:-2} least=14
 programs=0 due=0
 for f in "$dir"/*-plain.c "$dir/plain.c" "$dir"/*.c; do # the plain ones first: the others are to print the same
   name=$(basename "$f" .c)
   [ -e "$f" ] && [ ! -e "$dir/$name" ] || continue
   programs=$((programs + 1))
   compile "$name" || { complain "$name does not compile"; continue; }
-  for np in ${TUTORIAL_RANKS:-1 2 3 4}; do
+  for np in $ranks; do
     due=$((due + 1))
-    LB_POLICY=off run "$name" $np "without a balancer"
+    LB_POLICY=off run "$name" "$np" "without a balancer"
     grep -q 'lb\.h' "$f" || continue
     due=$((due + 1))
-    LB_POLICY=auto,report run "$name" $np "with a balancer"
+    LB_POLICY=auto,report run "$name" "$np" "with a balancer"
   done
 done
-[ $programs -ge 9 ] && [ $due -ge 56 ] && [ $ran = $due ] || { echo "not ok - only $ran of $due runs of the $programs programs of $page"; failures=$((failures + 1)); }
+[ $programs -ge 9 ] && [ $due -ge $least ] && [ $ran = $due ] || { echo "not ok - only $ran of $due runs of the $programs programs of $page"; failures=$((failures + 1)); }
 # Else the functions that pack cells would not have been run.
 [ "${moves[cells]:-0}" -gt 0 ] || { echo "not ok - no cells have moved"; failures=$((failures + 1)); }
 
@@ -81,12 +84,15 @@ done < <(awk '/^    \$ mpirun/ { name = $NF; sub(/.*\//, "", name); next } /^   
 
 # The change that the page proposes to see lb_error at work, and the lines that it shows of it.
 lost() {
-  local change line found=0
+  local change line found=0 try ended=0
   change=$(sed -n 's/^others: write `\(.*\)`\.$/\1/p' "$page")
   [ -n "$change" ] && [ -e "$dir/cells.c" ] || { echo "not ok - the page proposes no change"; failures=$((failures + 1)); return; }
   sed "s/pass < PASSES;/$change;/" "$dir/cells.c" >"$dir/lost.c"
   grep -qF "$change;" "$dir/lost.c" && compile lost || { complain "the change does not compile"; return; }
-  ! LB_POLICY=auto timeout 120 mpirun -np 2 "$dir/lost" >"$dir/out" 2>"$dir/err" </dev/null || complain "the changed cells end as if all were well"
+  for try in 1 2 3; do # on a machine so busy that a balancer does not answer, there is none
+    LB_POLICY=auto timeout 120 mpirun -np 2 "$dir/lost" >"$dir/out" 2>"$dir/err" </dev/null || { ended=$?; break; }
+  done
+  [ $ended = 1 ] || complain "the changed cells end with $ended after $try tries, as if all were well"
   ! grep -q '^sum=' "$dir/out" || complain "the changed cells print a sum"
   while IFS= read -r line; do
     found=$((found + 1))
@@ -103,13 +109,16 @@ planted() { # PROGRAMS SED-SCRIPT COMPLAINT: a page of these programs and no oth
     !(block && out) { print } /^```$/ { block = out = 0 }' "$page" >"$dir/kept.md"
   sed "$2" "$dir/kept.md" >"$dir/planted.md"
   ! cmp -s "$dir/kept.md" "$dir/planted.md" || { echo "not ok - nothing was planted by $2"; failures=$((failures + 1)); }
-  TUTORIAL_RANKS=1 "$0" "$dir/planted.md" 2>/dev/null | grep -q "^not ok - $3" || { echo "not ok - a page with $2 is not found out"; failures=$((failures + 1)); }
+  TUTORIAL_RANKS=1 "$0" "$dir/planted.md" >"$dir/said" 2>/dev/null
+  grep -q "^not ok - $3" "$dir/said" || { echo "not ok - a page with $2 is not found out"; failures=$((failures + 1)); }
 }
-if [ $# = 0 ]; then
+if [ $# = 0 ] && [ -z "${LB_TEST_BRIEF:-}" ]; then
   planted 'plain loop' '/^```c loop/,/^```$/s/steps < MOST/steps < MOST - 1/' 'loop, 1 ranks, without a balancer: sum=.*, others sum='
   planted 'sor-plain sor' '/^```c sor\.c/,/^```$/s/1\.5/1.500000001/' 'sor, 1 ranks, with a balancer: sum=.*, others sum='
   planted 'cells-plain cells' '/^```c cells\.c/,/^```$/s/hop < HOPS/hop < HOPS - 1/' 'cells, 1 ranks, with a balancer: sum=.*, others sum='
-  planted 'cells-plain cells' 's/if (lb_error(ctx) != 0)/if (0)/' 'the changed cells end as if all were well'
+  # one rank alone has nothing to pack
+  grep -q '^not ok - no cells have moved' "$dir/said" || { echo "not ok - cells that stay are not found out"; failures=$((failures + 1)); }
+  planted 'cells-plain cells' 's/if (lb_error(ctx) != 0)/if (0)/' 'the changed cells end with 0 after 3 tries, as if'
   planted 'plain' 's/^    sum=3/    sum=4/' 'the page shows sum=4.* of plain, which prints sum=3'
 fi
 exit $((failures > 0))
