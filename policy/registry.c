@@ -10,12 +10,7 @@
 #include "policy/nearest.h"
 #include "policy/value.h"
 
-#define PERIOD_MIN (LBP_NS_PER_S / 100)
-#define PERIOD_MAX (3600 * LBP_NS_PER_S)
-#define CHUNK_MIN (LBP_NS_PER_S / 100000)
-#define CHUNK_MAX (60 * LBP_NS_PER_S)
-#define STABLE_MIN (LBP_NS_PER_S / 100)
-#define STABLE_MAX (86400 * LBP_NS_PER_S)
+#define TRACE_MAX ((int64_t)sizeof(((struct lbp_params *)0)->trace) - 1)
 
 static const struct lbp_policy_info policies[LBP_POLICIES] = {
     [LBP_AUTO] = {"auto", "shares by measured speed while much is left, pairwise moves at the end"},
@@ -43,30 +38,37 @@ enum key {
 
 static const struct lbp_key_info keys[KEYS] = {
     [KEY_PERIOD] = {"period", "s", "time between balancing decisions",
-                    "from the cost of talking and moving and the noise of the speeds"},
+                    "from the cost of talking and moving and the noise of the speeds",
+                    LBP_NS_PER_S / 100, 3600 * LBP_NS_PER_S},
     [KEY_THRESHOLD] = {"threshold", "ratio", "least projected gain in time that moves work",
-                       "0.1 (stepped loops: 0.04), falling while a smaller gain lasts"},
+                       "0.1 (stepped loops: 0.04), falling while a smaller gain lasts", 0,
+                       LBP_MICRO},
+    /* filter: 1 would never believe a measurement */
     [KEY_FILTER] = {"filter", "ratio", "weight of history in a rank's speed",
-                    "by direction and duration of the trend"},
+                    "by direction and duration of the trend", 0, LBP_MICRO - 1},
     [KEY_PROFIT] = {"profit", "ratio",
                     "times its cost that a plan must bring; 0: the cost is not looked at",
-                    "0.5; stepped loops: 1, more after plans that lost, at most 3.3"},
+                    "0.5; stepped loops: 1, more after plans that lost, at most 3.3", 0,
+                    (LBP_PROFIT_MAX * LBP_MICRO)},
     [KEY_STAKE] = {"stake", "ratio",
                    "part of what moves would have won that they may lose; stepped loops",
-                   "0.03; with 0 they may lose 0.4 % of the time, and what they have won"},
+                   "0.03; with 0 they may lose 0.4 % of the time, and what they have won", 0,
+                   LBP_MICRO},
     [KEY_STABLE] = {"stable", "s", "time that the hosts' speeds are taken to stay as they are",
-                    "from the hosts' load history, and the changes that the job sees"},
+                    "from the hosts' load history, and the changes that the job sees",
+                    LBP_NS_PER_S / 100, 86400 * LBP_NS_PER_S},
     [KEY_CHUNK] = {"chunk", "s", "time of one chunk handed to the program",
-                   "1 ms, and a quarter of what remains at most"},
+                   "1 ms, and a quarter of what remains at most", LBP_NS_PER_S / 100000,
+                   60 * LBP_NS_PER_S},
     [KEY_GRAIN] = {"grain", "number", "iterations of a chunk; elements of a pipelined loop's block",
-                   "chunks by time, blocks by what messages and computing cost"},
+                   "chunks by time, blocks by what messages and computing cost", 1, LBP_GRAIN_MAX},
     [KEY_SYNC] = {"sync", "yes|no", "ranks wait for the answer to each report; for comparison",
-                  "no, they go on, and the answer holds from when it comes"},
+                  "no, they go on, and the answer holds from when it comes", 0, 0},
     [KEY_REPORT] = {"report", "", "a summary of what was done and gained at the end, on stderr",
-                    "no summary"},
-    [KEY_TRACE] = {"trace", "file", "write every decision to this file", "no file"},
+                    "no summary", 0, 0},
+    [KEY_TRACE] = {"trace", "file", "write every decision to this file", "no file", 1, TRACE_MAX},
     [KEY_HOSTS] = {"hosts", "", "the best hosts by rank, among idle ones or those of the job",
-                   "Slurm chooses the hosts"},
+                   "Slurm chooses the hosts", 0, 0},
 };
 
 const struct lbp_policy_info *lbp_policy_table(size_t *ret_n)
@@ -99,31 +101,32 @@ static int set_key(struct lbp_params *p, enum key key, struct lbp_piece value,
                    struct lbx_error *err)
 {
     const char *name = keys[key].name;
+    const int64_t min = keys[key].min, max = keys[key].max;
 
     switch (key) {
     case KEY_PERIOD:
-        return lbp_value_duration(value, name, PERIOD_MIN, PERIOD_MAX, &p->period_ns, err);
+        return lbp_value_duration(value, name, min, max, &p->period_ns, err);
     case KEY_THRESHOLD:
-        return lbp_value_ratio(value, name, LBP_MICRO, &p->threshold, err);
-    case KEY_FILTER: /* 1 would never believe a measurement */
-        return lbp_value_ratio(value, name, LBP_MICRO - 1, &p->filter, err);
+        return lbp_value_ratio(value, name, max, &p->threshold, err);
+    case KEY_FILTER:
+        return lbp_value_ratio(value, name, max, &p->filter, err);
     case KEY_PROFIT:
-        return lbp_value_ratio(value, name, LBP_PROFIT_MAX * LBP_MICRO, &p->profit, err);
+        return lbp_value_ratio(value, name, max, &p->profit, err);
     case KEY_STAKE:
-        return lbp_value_ratio(value, name, LBP_MICRO, &p->stake, err);
+        return lbp_value_ratio(value, name, max, &p->stake, err);
     case KEY_STABLE:
-        return lbp_value_duration(value, name, STABLE_MIN, STABLE_MAX, &p->stable_ns, err);
+        return lbp_value_duration(value, name, min, max, &p->stable_ns, err);
     case KEY_GRAIN:
-        return lbp_value_number(value, name, LBP_GRAIN_MAX, &p->grain, err);
+        return lbp_value_number(value, name, max, &p->grain, err);
     case KEY_CHUNK:
-        return lbp_value_duration(value, name, CHUNK_MIN, CHUNK_MAX, &p->chunk_ns, err);
+        return lbp_value_duration(value, name, min, max, &p->chunk_ns, err);
     case KEY_SYNC:
         return lbp_value_choice(value, name, &p->sync, err);
     case KEY_REPORT:
         p->report = true;
         return 0;
     case KEY_TRACE:
-        return lbp_value_path(value, name, sizeof(p->trace), p->trace, err);
+        return lbp_value_path(value, name, (size_t)max + 1, p->trace, err);
     case KEY_HOSTS:
         p->hosts = true;
         return 0;
@@ -263,18 +266,24 @@ static void __attribute__((format(printf, 2, 3))) put(struct writer *w, const ch
         w->n += n;
 }
 
+static void put_time(struct writer *w, int64_t ns)
+{
+    if (ns % LBP_NS_PER_S == 0)
+        put(w, "%" PRId64 "s", ns / LBP_NS_PER_S);
+    else if (ns % 1000000 == 0)
+        put(w, "%" PRId64 "ms", ns / 1000000);
+    else if (ns % 1000 == 0)
+        put(w, "%" PRId64 "us", ns / 1000);
+    else
+        put(w, "%" PRId64 "ns", ns);
+}
+
 static void put_duration(struct writer *w, const char *name, int64_t ns)
 {
     if (ns < 0)
         return;
-    if (ns % LBP_NS_PER_S == 0)
-        put(w, ",%s=%" PRId64 "s", name, ns / LBP_NS_PER_S);
-    else if (ns % 1000000 == 0)
-        put(w, ",%s=%" PRId64 "ms", name, ns / 1000000);
-    else if (ns % 1000 == 0)
-        put(w, ",%s=%" PRId64 "us", name, ns / 1000);
-    else
-        put(w, ",%s=%" PRId64 "ns", name, ns);
+    put(w, ",%s=", name);
+    put_time(w, ns);
 }
 
 static void put_ratio(struct writer *w, const char *name, double ratio)
@@ -314,5 +323,24 @@ int lbp_params_print(const struct lbp_params *p, char *text, size_t size)
         put(&w, ",%s=%s", keys[KEY_TRACE].name, p->trace);
     if (p->hosts)
         put(&w, ",%s", keys[KEY_HOSTS].name);
+    return w.n;
+}
+
+int lbp_key_range(const struct lbp_key_info *key, char *text, size_t size)
+{
+    struct writer w = {text, size, 0};
+
+    put(&w, "%s", ""); /* where there is none */
+    if (strcmp(key->unit, "s") == 0) {
+        put_time(&w, key->min);
+        put(&w, " to ");
+        put_time(&w, key->max);
+    } else if (strcmp(key->unit, "ratio") == 0) {
+        put(&w, "%g to %g", (double)key->min / LBP_MICRO, (double)key->max / LBP_MICRO);
+    } else if (strcmp(key->unit, "number") == 0) {
+        put(&w, "%" PRId64 " to %" PRId64, key->min, key->max);
+    } else if (strcmp(key->unit, "file") == 0) {
+        put(&w, "%" PRId64 " to %" PRId64 " bytes", key->min, key->max);
+    }
     return w.n;
 }

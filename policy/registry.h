@@ -49,11 +49,19 @@ struct lbp_key_info {
     const char *unit;      /* "s", "ratio", "number", "file", "yes|no", or "" for a flag */
     const char *summary;   /* one line */
     const char *automatic; /* what is done when it is not given */
+    /* What is accepted: ns ("s"), millionths ("ratio"), itself ("number"), bytes of the name ("file"); else 0 and 0. */
+    int64_t min, max;
 };
 
 /* Static tables, in the order of --lb=help. */
 const struct lbp_policy_info *lbp_policy_table(size_t *ret_n);
 const struct lbp_key_info *lbp_key_table(size_t *ret_n);
+
+/*
+ * The range that the key accepts, as a person writes its ends, "10ms to 3600s"; of a file's name its length; empty for flags and
+ * yes|no.  Returns what snprintf would.
+ */
+int lbp_key_range(const struct lbp_key_info *key, char *text, size_t size);
 
 /* policy auto, everything automatic, no report. */
 void lbp_params_init(struct lbp_params *p);

@@ -20,6 +20,8 @@
 #define BURST_NS 500e6
 /* Measurements of a rank's part of the work after which all that came before count half. */
 #define PARTS 32
+/* So many times what such a part was off usually it may be off for a while. */
+#define OFF 1.5
 /* How far that part is taken to vary from one measurement to another before it is known, ratio; */
 #define DEVIATION 0.2
 /* of measurements that took so long: what a longer time shows varies less. */
@@ -125,12 +127,14 @@ static void deviate(struct stepped_rank *r, double part)
 }
 
 /*
- * How far a rank's part of the work may be off for a while, squared: as far as it was before, which more measurements do not change;
- * but what has lasted for longer than that does will stay.
+ * How far a rank's part of the work may be off for a while, squared: by half more than it usually was before, which more
+ * measurements do not change; but what has lasted for longer than that does will stay.
  */
 static double off_for_a_while(const struct stepped_rank *r)
 {
-    return r->deviation2 / r->parts * fmin(1, r->parts / r->runs / r->run);
+    double lasts = fmin(1, r->parts / r->runs / r->run);
+
+    return OFF * OFF * r->deviation2 / r->parts * pow(lasts, 1.5);
 }
 
 /*

@@ -34,13 +34,14 @@ static void print_help(void)
     for (size_t i = 0; i < npolicies; i++)
         printf("  %-10s  %s\n", policy[i].name, policy[i].summary);
     printf("  %-10s  leave the step alone\n  %-10s  print this and start nothing\n\n"
-           "keys:\n",
+           "keys, and what they accept:\n",
            "off", "help");
     for (size_t i = 0; i < nkeys; i++) {
-        char name[64];
+        char name[64], range[64];
 
+        lbp_key_range(&key[i], range, sizeof(range));
         snprintf(name, sizeof(name), "%s%s%s", key[i].name, *key[i].unit ? "=" : "", key[i].unit);
-        printf("  %-15s  %s; else %s\n", name, key[i].summary, key[i].automatic);
+        printf("  %-15s  %-18s  %s; else %s\n", name, range, key[i].summary, key[i].automatic);
     }
     printf("\nSLURM_LB in the environment holds for steps that do not give the option.\n");
     if (lbs_plugin.config.policy[0] != '\0')

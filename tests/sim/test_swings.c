@@ -371,10 +371,10 @@ START_TEST(test_slow_moments)
                        seed, x, (int)r.plans);
         }
     check("slow moments",
-          (struct limit[]){{"over_static", sum / n, 1.0026},
+          (struct limit[]){{"over_static", sum / n, 1.0022},
                            {"worst", worst, 1.03},
-                           {"over_1.01", lost / n, 0.04},
-                           {"planned", (double)planned / n, 0.1}},
+                           {"over_1.01", lost / n, 0.01},
+                           {"planned", (double)planned / n, 0.05}},
           4);
 }
 END_TEST

@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,6 +228,59 @@ START_TEST(test_tables)
 }
 END_TEST
 
+static bool accepts(const char *key, const char *value)
+{
+    struct lbp_params p;
+    char text[400];
+
+    ck_assert_int_lt(snprintf(text, sizeof(text), "%s=%s", key, value), (int)sizeof(text));
+    return lbp_params_parse(&p, text, NULL) == 0;
+}
+
+/* What is told of a key is what is accepted: both ends as they are written, and nothing beyond. */
+START_TEST(test_range)
+{
+    static const struct {
+        const char *key, *low, *high, *below, *above; /* below NULL: would be negative */
+    } cases[] = {
+        {"period", "10ms", "3600s", "9999999ns", "3600000000001ns"},
+        {"threshold", "0", "1", NULL, "1.000001"},
+        {"filter", "0", "0.999999", NULL, "1"},
+        {"profit", "0", "1000", NULL, "1000.000001"},
+        {"stake", "0", "1", NULL, "1.000001"},
+        {"stable", "10ms", "86400s", "9999999ns", "86400000000001ns"},
+        {"chunk", "10us", "60s", "9999ns", "60000000001ns"},
+        {"grain", "1", "1099511627776", "0", "1099511627777"},
+    };
+    size_t nkeys, found = 0;
+    const struct lbp_key_info *key = lbp_key_table(&nkeys);
+
+    for (size_t k = 0; k < nkeys; k++) {
+        char told[64], text[64];
+        bool numeric = strchr("srn", key[k].unit[0]) && key[k].unit[0];
+        size_t i = 0;
+
+        ck_assert_int_lt(lbp_key_range(&key[k], told, sizeof(told)), (int)sizeof(told));
+        if (!numeric) {
+            ck_assert_str_eq(told, strcmp(key[k].unit, "file") == 0 ? "1 to 255 bytes" : "");
+            continue;
+        }
+        while (i < sizeof(cases) / sizeof(*cases) && strcmp(cases[i].key, key[k].name) != 0)
+            i++;
+        ck_assert_msg(i < sizeof(cases) / sizeof(*cases), "no case for %s", key[k].name);
+        found++;
+        snprintf(text, sizeof(text), "%s to %s", cases[i].low, cases[i].high);
+        ck_assert_str_eq(told, text);
+        ck_assert_msg(accepts(cases[i].key, cases[i].low), "%s", cases[i].key);
+        ck_assert_msg(accepts(cases[i].key, cases[i].high), "%s", cases[i].key);
+        ck_assert_msg(!cases[i].below || !accepts(cases[i].key, cases[i].below), "%s",
+                      cases[i].key);
+        ck_assert_msg(!accepts(cases[i].key, cases[i].above), "%s", cases[i].key);
+    }
+    ck_assert_int_eq((int)found, (int)(sizeof(cases) / sizeof(*cases)));
+}
+END_TEST
+
 START_TEST(test_distance)
 {
     ck_assert_int_eq(lbp_nearest_distance("", ""), 0);
@@ -275,6 +329,7 @@ int main(void)
     tcase_add_test(t, test_print_short);
     tcase_add_test(t, test_overlay);
     tcase_add_test(t, test_tables);
+    tcase_add_test(t, test_range);
     tcase_add_test(t, test_distance);
     tcase_add_test(t, test_random);
     return suite_run("registry", t);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "slurm_plugin/plugin.h"
@@ -168,6 +169,48 @@ START_TEST(test_help_exits)
 }
 END_TEST
 
+/* Of each key the line has what the parser accepts. */
+START_TEST(test_help_tells_ranges)
+{
+    char path[] = "/tmp/lb-help-XXXXXX", line[512], begin[64], range[64];
+    int fd = mkstemp(path), status;
+    size_t nkeys, found = 0;
+    const struct lbp_key_info *key = lbp_key_table(&nkeys);
+    pid_t pid;
+    FILE *f;
+
+    ck_assert_int_ge(fd, 0);
+    fresh();
+    ck_assert_int_eq(init(S_CTX_LOCAL, 0, NULL), ESPANK_SUCCESS);
+    pid = fork();
+    if (pid == 0) {
+        if (dup2(fd, STDOUT_FILENO) < 0)
+            _exit(8);
+        (void)call_option("help", 0);
+        _exit(9);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    f = fopen(path, "r");
+    ck_assert_ptr_nonnull(f);
+    while (fgets(line, sizeof(line), f)) {
+        if (found == nkeys)
+            break;
+        snprintf(begin, sizeof(begin), "  %s%s", key[found].name, *key[found].unit ? "=" : " ");
+        if (strncmp(line, begin, strlen(begin)) != 0)
+            continue;
+        lbp_key_range(&key[found], range, sizeof(range));
+        ck_assert_msg(strstr(line, range) && (*range == '\0' || strstr(range, " to ")), "%s", line);
+        ck_assert_ptr_nonnull(strstr(line, key[found].summary));
+        found++;
+    }
+    ck_assert_int_eq((int)found, (int)nkeys);
+    fclose(f);
+    close(fd);
+    ck_assert_int_eq(unlink(path), 0);
+}
+END_TEST
+
 START_TEST(test_environment_wrong_exits)
 {
     fresh();
@@ -208,6 +251,7 @@ int main(void)
     tcase_add_test(t, test_option);
     tcase_add_test(t, test_option_remote_never_fails);
     tcase_add_loop_exit_test(t, test_help_exits, 0, 0, 2);
+    tcase_add_test(t, test_help_tells_ranges);
     tcase_add_loop_exit_test(t, test_environment_wrong_exits, 1, 0, 2);
     tcase_add_test(t, test_environment);
     return suite_run("slurm_plugin/options", t);
