@@ -133,6 +133,9 @@ void lbp_stepped_destroy(struct lbp_stepped *s); /* NULL is fine */
 int lbp_stepped_first(int64_t n, uint32_t nranks, const double *weight, int64_t min_iterations,
                       int64_t *ret_bound) __attribute__((warn_unused_result));
 
+/* The block of the pipelined loop that is in force, as in the stats; 0: there is none.  O(1), as a report is. */
+int64_t lbp_stepped_block(const struct lbp_stepped *s);
+
 /*
  * A rank reports.  Reports of fewer steps than its last are ignored.
  * ret_action[out]  room for LBP_STEPPED_ACTIONS, to be carried out in order;  ret_n[out] how many

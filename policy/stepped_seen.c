@@ -4,6 +4,11 @@
 
 #include "policy/stepped_impl.h"
 
+int64_t lbp_stepped_block(const struct lbp_stepped *s)
+{
+    return s->config.pipelined > 0 ? s->grain.block : 0;
+}
+
 void lbp_stepped_stats(const struct lbp_stepped *s, struct lbp_stepped_stats *ret)
 {
     double sum = 0, most = 0;
@@ -13,7 +18,7 @@ void lbp_stepped_stats(const struct lbp_stepped *s, struct lbp_stepped_stats *re
                                       .moved_bytes = s->moved_bytes,
                                       .account_ns = s->account_ns,
                                       .period_ns = s->period_ns,
-                                      .block = s->config.pipelined > 0 ? s->grain.block : 0,
+                                      .block = lbp_stepped_block(s),
                                       .last = s->last};
     for (int i = 0; i < LBP_REASONS; i++)
         ret->decisions[i] = s->decisions[i];

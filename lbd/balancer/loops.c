@@ -203,10 +203,10 @@ static int take_open(struct lbd_loops *l, uint32_t rank, const struct lbw_open *
     if (p->joined[rank])
         return lbx_error_set(err, -EPROTO, "rank %" PRIu32 " opens loop \"%s\" after it began",
                              rank, open->name);
-    for (uint32_t r = 0; r < l->config.nranks; r++)
-        if (p->opened[r] && p->open[r].kind != open->kind)
-            return lbx_error_set(
-                err, -EPROTO, "loop \"%s\" is stepped or pipelined on some ranks only", open->name);
+    if (p->nopened > 0 && p->kind != open->kind)
+        return lbx_error_set(err, -EPROTO, "loop \"%s\" is stepped or pipelined on some ranks only",
+                             open->name);
+    p->kind = open->kind;
     if (!p->opened[rank])
         p->nopened++;
     p->opened[rank] = true;

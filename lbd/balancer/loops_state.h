@@ -18,6 +18,7 @@ struct lbd_loop {
     uint32_t id;
     char name[LBW_NAME_MAX];
     int64_t n;
+    uint32_t kind;         /* enum lbw_loop_kind, of all that have it open */
     struct lbw_open *open; /* [nranks] as each rank last told */
     bool *opened, *joined; /* [nranks] */
     uint32_t nopened, nclosed;
