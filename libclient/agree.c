@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "libclient/array.h"
+#include "libclient/bounds.h"
 #include "libclient/carry.h"
 #include "libclient/connect.h"
 #include "libclient/exchange.h"
@@ -108,17 +109,21 @@ static void release(struct lb_loop *l, struct lbx_span old, struct lbx_span new)
     }
 }
 
-/* The next layout comes into force, on all ranks now.  Returns 0 or -EIO. */
+/* The next layout comes into force, on all ranks now.  Returns 0, 1 when it is none, on all ranks alike, or -EIO. */
 static int apply(struct lb_loop *l)
 {
     struct lbc_step *s = l->step;
     struct lbc_layout *y = s->next, *before = s->layout;
-    struct lbx_span old = lbc_layout_block(l, l->step->layout), new = lbc_layout_block(l, y);
+    struct lbx_span old = lbc_layout_block(l, l->step->layout), new;
     int64_t wall_ns = lbx_clock_mono_ns(), cpu_ns = lbx_clock_thread_cpu_ns(), in, out;
     int rc;
 
     if (s->steps > 0)
         report(l, wall_ns);
+    rc = lbc_bounds_gather(l, y);
+    if (rc != 0)
+        return rc;
+    new = lbc_layout_block(l, y);
     l->ctx->moving = true;
     if (lbc_wait_exchange(l, y->moves) < 0 || (y->carry && lbc_carry_run(l, y->carry) < 0))
         return -EIO;
@@ -262,6 +267,8 @@ static int decide(struct lb_loop *l)
 {
     struct lb_ctx *ctx = l->ctx;
     struct lbc_step *s = l->step;
+    bool next, lost;
+    int rc = 1;
 
     if (ctx->voting == l && lbc_vote_end(ctx) < 0)
         return -EIO;
@@ -269,14 +276,18 @@ static int decide(struct lb_loop *l)
     s->interval = s->vote[LBC_VOTE_INTERVAL];
     s->later = s->vote[LBC_VOTE_LATER];
     s->agree_at = s->asked_at + s->interval;
-    if (s->vote[LBC_VOTE_NEXT] > 0 && s->vote[LBC_VOTE_HASH] == -s->vote[LBC_VOTE_MINUS_HASH])
-        return apply(l);
-    if (s->vote[LBC_VOTE_NEXT] > 0) {
+    next = s->vote[LBC_VOTE_NEXT] > 0;
+    lost = s->vote[LBC_VOTE_LINK] == 0;
+    if (next && s->vote[LBC_VOTE_HASH] == -s->vote[LBC_VOTE_MINUS_HASH])
+        rc = apply(l);
+    if (rc <= 0)
+        return rc;
+    if (next) {
         /* they were told different things: no such balancer is followed */
         lbc_link_close(&ctx->link);
         lbc_ctx_check_link(ctx);
         stop_asking(l);
-    } else if (s->vote[LBC_VOTE_LINK] == 0) {
+    } else if (lost) {
         stop_asking(l);
     }
     return 0;

@@ -51,11 +51,16 @@ static void fail_ahead(struct lb_ctx *ctx)
     ctx->failed = true;
 }
 
-void lbc_apart_vote(struct lb_ctx *ctx, int64_t *vote)
+void lbc_apart_reduce(struct lb_ctx *ctx, int64_t *value, int n)
 {
     ctx->votes++;
-    if (ctx->transport->ops->least_start(ctx->transport, vote, LBC_VOTES) < 0)
+    if (ctx->transport->ops->least_start(ctx->transport, value, n) < 0)
         lbc_ctx_fail(ctx);
+}
+
+void lbc_apart_vote(struct lb_ctx *ctx, int64_t *vote)
+{
+    lbc_apart_reduce(ctx, vote, LBC_VOTES);
 }
 
 int lbc_apart_voted(struct lb_ctx *ctx)

@@ -19,8 +19,7 @@
 #include "libclient/loop.h"
 #include "libclient/transfer.h"
 
-/* What is reduced, by the least: of stepped loops all of it, see step.h and leave.h. */
-#define LBC_VOTES 9 /* LBC_LEAST_MAX at most */
+/* A vote, LBC_VOTES values of which the least is taken: of stepped loops all of it, see step.h and leave.h. */
 enum lbc_vote {
     LBC_VOTE_NEXT, /* 1: has the next layout; its hash, and that negated */
     LBC_VOTE_HASH,
@@ -33,8 +32,10 @@ enum lbc_vote {
     LBC_VOTE_LEAVER, /* the rank, when it closes the loop; INT64_MAX: it does not */
 };
 
-/* Enter the next reduction with LBC_VOTES values.  When that fails the context has failed. */
+/* Enter the next reduction with LBC_VOTES values, or with n <= LBC_LEAST_MAX: the latter only where it is known of all ranks that
+ * they do.  When that fails the context has failed. */
 void lbc_apart_vote(struct lb_ctx *ctx, int64_t *vote);
+void lbc_apart_reduce(struct lb_ctx *ctx, int64_t *value, int n);
 
 /* Are all there?  As least_test of the transport. */
 int lbc_apart_voted(struct lb_ctx *ctx);

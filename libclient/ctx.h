@@ -23,6 +23,8 @@ struct lbc_out;
 /* Of a context's patience: until a rank that waits asks others or tells them of it, and for those that are told to take it. */
 #define LBC_TELL_PART 30
 
+#define LBC_VOTES 9 /* values of a vote, see apart.h */
+
 struct lb_ctx {
     int rank, size;
     struct lbc_transport *transport; /* owned; NULL: rows cannot move */
@@ -60,8 +62,8 @@ struct lb_ctx {
     uint32_t asked_vote, asked_collect; /* others were asked about */
     bool given_up;                      /* by another one, with all its loops */
     bool apart;                         /* this rank has closed what others go on with, */
-    int64_t settle_ns;           /* and waits until then for them to know; 0: has not told them */
-    int64_t vote[LBC_LEAST_MAX]; /* while the ranks take the least */
+    int64_t settle_ns;       /* and waits until then for them to know; 0: has not told them */
+    int64_t vote[LBC_VOTES]; /* while the ranks take the least */
 
     uint32_t nloops;      /* opened so far: the next one's number */
     struct lb_loop *loop; /* those open, the newest first */

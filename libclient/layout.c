@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#define PARTIAL UINT64_C(0x5851f42d4c957f2d) /* no other layout's hash but by chance */
+
 struct lbx_span lbc_layout_of(const struct lbc_layout *y, int rank)
 {
     return (struct lbx_span){y->bound[rank], y->bound[rank + 1]};
@@ -57,9 +59,9 @@ int lbc_layout_holders(const struct lb_loop *l, const struct lbc_layout *y)
 
 int64_t lbc_layout_hash(const struct lb_loop *l, const struct lbc_layout *y)
 {
-    uint64_t h = y->epoch ^ (uint64_t)y->block << 32;
+    uint64_t h = y->epoch ^ (uint64_t)y->block << 32 ^ (y->partial ? PARTIAL : 0);
 
-    for (int r = 0; r <= l->ctx->size; r++) {
+    for (int r = 0; r <= l->ctx->size && !y->partial; r++) {
         h = (h ^ (uint64_t)y->bound[r]) * UINT64_C(0x9e3779b97f4a7c15);
         h ^= h >> 32;
     }

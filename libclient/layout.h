@@ -3,6 +3,7 @@
 #ifndef LBC_LAYOUT_H
 #define LBC_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "libclient/loop.h"
@@ -12,6 +13,7 @@ struct lbc_size;
 
 struct lbc_layout {
     uint64_t epoch;             /* 0: the first */
+    bool partial;               /* of its bounds this rank's own first is known, see bounds.h */
     struct lbc_exchange *moves; /* from the layout before; NULL: nothing comes or goes here */
     struct lbc_exchange *halos; /* NULL: nothing to be exchanged here */
     struct lbc_carry *carry;    /* packed data, the same way as moves; NULL: none here */
@@ -45,7 +47,7 @@ int lbc_layout_neighbour(const struct lb_loop *l, const struct lbc_layout *y, in
 /* How many ranks own something.  O(size). */
 int lbc_layout_holders(const struct lb_loop *l, const struct lbc_layout *y);
 
-/* A number that tells layouts apart, 0 to INT64_MAX. */
+/* A number that tells layouts apart, 0 to INT64_MAX; of those of which ranks know only their own part, what is the same on all. */
 int64_t lbc_layout_hash(const struct lb_loop *l, const struct lbc_layout *y);
 
 /* The rank that owns iteration i, which is one of the loop.  O(log size). */

@@ -29,6 +29,7 @@ libclient_la_SOURCES = \
 	libclient/agree.c \
 	libclient/apart.c libclient/apart.h \
 	libclient/array.c libclient/array.h \
+	libclient/bounds.c libclient/bounds.h \
 	libclient/carry.c libclient/carry.h \
 	libclient/close.c \
 	libclient/collect.c \

@@ -38,13 +38,29 @@ void lbc_step_reset(struct lb_loop *l)
     s->flow_ns = 0;
 }
 
+/* Take over what was told.  Returns whether it can be right. */
+static bool take_bounds(const struct lb_loop *l, const struct lbw_layout *m, struct lbc_layout *y)
+{
+    int64_t at = 0;
+
+    if (l->elements > 0 && (m->block < 1 || m->block > l->elements))
+        return false;
+    y->block = l->elements > 0 ? lbc_lanes_block(l, m->block) : m->block;
+    y->partial = m->first >= 0;
+    if (y->partial) {
+        y->bound[l->ctx->rank] = m->first;
+        return m->first <= l->n;
+    }
+    for (uint32_t r = 0; r < m->nranks; r++)
+        y->bound[r + 1] = at += m->count[r];
+    return at == l->n;
+}
+
 /* The balancer tells a layout. */
 static void told(struct lb_loop *l, const struct lbw_layout *m)
 {
     struct lbc_step *s = l->step;
     struct lbc_layout *y;
-    int64_t at = 0;
-    int rc = -EINVAL;
 
     if (!l->started || !s->asking || s->next || m->epoch != s->layout->epoch + 1 ||
         m->nranks != (uint32_t)l->ctx->size || l->ctx->failed)
@@ -52,19 +68,10 @@ static void told(struct lb_loop *l, const struct lbw_layout *m)
     y = lbc_layout_create(l, m->epoch);
     if (!y) /* as if it had not been told */
         return;
-    for (uint32_t r = 0; r < m->nranks; r++)
-        y->bound[r + 1] = at += m->count[r];
-    y->block = m->block;
-    if (l->elements > 0 && (m->block < 1 || m->block > l->elements))
-        at = -1;
-    else if (l->elements > 0)
-        y->block = lbc_lanes_block(l, m->block);
-    if (at == l->n)
-        rc = lbc_connect(l, y, s->layout);
-    if (rc < 0)
-        lbc_connect_end(l, y);
-    else
+    if (take_bounds(l, m, y) && (y->partial || lbc_connect(l, y, s->layout) == 0))
         s->next = y;
+    else
+        lbc_connect_end(l, y);
 }
 
 int lbc_step_create(struct lb_loop *l, int64_t halo, int64_t elements)

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define LBC_HEADER_MAX 1024 /* bytes of a transfer's header */
-#define LBC_LEAST_MAX 9     /* values of which the least is taken at once */
+#define LBC_LEAST_MAX 4096  /* values of which the least is taken at once */
 
 struct lbc_segment {
     void *base;
@@ -134,8 +134,8 @@ struct lbc_transport {
  * Collective over it.  Returns 0 or a negative errno, on all ranks alike unless MPI itself failed.
  */
 #define LBC_MPI_LIBRARY "liblb_mpi.so.0"
-#define LBC_MPI_ENTRY "lb_mpi_transport_4"
+#define LBC_MPI_ENTRY "lb_mpi_transport_5"
 typedef int lbc_transport_entry(const void *mpi_comm, struct lbc_transport **ret);
-lbc_transport_entry lb_mpi_transport_4;
+lbc_transport_entry lb_mpi_transport_5;
 
 #endif

@@ -180,15 +180,21 @@ static void read_step(struct lbw_reader *r, struct lbw_step *m)
     read_samples(r, m->sample, m->nsamples);
 }
 
-#define LAYOUT_FIELDS 4 /* without the counts */
+#define LAYOUT_FIELDS 5 /* without the counts */
+
+static uint32_t count_counts(const struct lbw_layout *m)
+{
+    return m->first < 0 ? m->nranks : 0;
+}
 
 static void write_layout(struct lbw_writer *w, const struct lbw_layout *m)
 {
     lbw_write_u64(w, m->loop);
     lbw_write_u64(w, m->epoch);
     lbw_write_i64(w, m->block);
+    lbw_write_i64(w, m->first);
     lbw_write_u64(w, m->nranks);
-    for (uint32_t i = 0; i < m->nranks; i++)
+    for (uint32_t i = 0; i < count_counts(m); i++)
         lbw_write_i64(w, m->count[i]);
 }
 
@@ -199,8 +205,9 @@ static void read_layout(struct lbw_reader *r, struct lbw_layout *m)
     m->loop = (uint32_t)lbw_read_u64(r, UINT32_MAX);
     m->epoch = lbw_read_u64(r, INT64_MAX);
     m->block = lbw_read_i64(r, 0, INT64_MAX);
-    m->nranks = (uint32_t)lbw_read_u64(r, LBW_LAYOUT_RANKS_MAX);
-    for (uint32_t i = 0; i < m->nranks; i++) {
+    m->first = lbw_read_i64(r, -1, INT64_MAX);
+    m->nranks = (uint32_t)lbw_read_u64(r, m->first < 0 ? LBW_LAYOUT_RANKS_MAX : UINT32_MAX);
+    for (uint32_t i = 0; i < count_counts(m); i++) {
         m->count[i] = lbw_read_i64(r, 0, left);
         left -= m->count[i];
     }
@@ -301,7 +308,7 @@ static size_t count_fields(const struct lbw_rank_msg *msg)
     case LBW_STEP:
         return STEP_FIELDS + 4 * msg->u.step.nsamples;
     case LBW_LAYOUT:
-        return LAYOUT_FIELDS + (size_t)msg->u.layout.nranks;
+        return LAYOUT_FIELDS + (size_t)count_counts(&msg->u.layout);
     case LBW_ANSWER:
     case LBW_CLOSED:
         return 2;
@@ -328,7 +335,7 @@ static bool counts_valid(const struct lbw_rank_msg *msg)
     case LBW_STEP:
         return msg->u.step.nsamples <= LBW_SAMPLES_MAX;
     case LBW_LAYOUT:
-        return msg->u.layout.nranks <= LBW_LAYOUT_RANKS_MAX;
+        return count_counts(&msg->u.layout) <= LBW_LAYOUT_RANKS_MAX;
     default:
         return true;
     }

@@ -21,7 +21,7 @@
 #include "common/buf.h"
 #include "common/spanset.h"
 
-#define LBW_RANK_VERSION 2
+#define LBW_RANK_VERSION 3
 #define LBW_QUOTA_MAX 1e6 /* cores */
 #define LBW_NAME_MAX 64   /* bytes with the NUL */
 #define LBW_SPANS_MAX \
@@ -30,7 +30,7 @@
 #define LBW_DONE_MAX 32    /* finished moves told in a report */
 #define LBW_HOST_MAX 64
 #define LBW_LAYOUT_RANKS_MAX \
-    4096 /* ranks of a job whose stepped loops get layouts: each rank is told all bounds, in one frame */
+    4096 /* ranks that are told all blocks of a layout, in one frame; of more, each is told its own alone */
 #define LBW_SUMMARY_MAX 6000 /* bytes of the summary's text */
 
 enum lbw_rank_type {
@@ -184,12 +184,17 @@ struct lbw_final {
 /*
  * Ranks take a layout only when its epoch is one more than that of the layout in force, and only one: the next is told when
  * all have said in a STEP that they have applied the last.
+ *
+ * All blocks for each of P ranks are P * P counts, for 65,536 ranks 4 to 13 GB.  Ranks that are more than
+ * LBW_LAYOUT_RANKS_MAX are told where their own block begins, and tell each other when they apply it (libclient/bounds.h).
  */
 struct lbw_layout {
     uint32_t loop;
-    uint64_t epoch;  /* 1 to INT64_MAX */
-    int64_t block;   /* DOACROSS: elements of a row in a block, >= 1; else 0 */
-    uint32_t nranks; /* <= LBW_LAYOUT_RANKS_MAX */
+    uint64_t epoch; /* 1 to INT64_MAX */
+    int64_t block;  /* DOACROSS: elements of a row in a block, >= 1; else 0 */
+    int64_t
+        first; /* >= 0: where the rank's own block begins, and no counts; -1: the counts of all */
+    uint32_t nranks; /* with counts <= LBW_LAYOUT_RANKS_MAX */
     int64_t count
         [LBW_LAYOUT_RANKS_MAX]; /* [nranks] iterations of each rank's block, in order of ranks; sum <= INT64_MAX */
 };

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
@@ -33,6 +34,7 @@
 #define EXIT_USAGE 2
 #define PARENT_MS 450 /* as often as beats: one wake-up for both */
 #define RANKS_MOST (1 << 20)
+#define OTHER_DESCRIPTORS 32 /* than ranks' */
 
 struct options {
     const char *dir;
@@ -230,6 +232,22 @@ static void begin_figures(struct balancer *b, const struct lbp_params *params)
         lbx_log(LBX_LOG_WARNING, "no memory to tell decisions");
 }
 
+/* Each rank is a descriptor: as many as this host lets a process have, not as few as a shell does. */
+static void allow_descriptors(uint32_t nranks)
+{
+    struct rlimit most;
+
+    if (getrlimit(RLIMIT_NOFILE, &most) < 0)
+        return;
+    if (most.rlim_max < nranks + OTHER_DESCRIPTORS)
+        lbx_log(LBX_LOG_WARNING,
+                "%" PRIu32 " ranks are more than the %ju descriptors that a process may have here",
+                nranks, (uintmax_t)most.rlim_max);
+    most.rlim_cur = most.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &most) < 0)
+        lbx_log(LBX_LOG_WARNING, "descriptors: %s", strerror(errno));
+}
+
 static int start(struct balancer *b, const struct options *o, const struct lbp_params *params,
                  struct lbx_error *err)
 {
@@ -282,6 +300,7 @@ int main(int argc, char **argv)
     prctl(PR_SET_DUMPABLE,
           0); /* the key is in our memory: no core file, no debugger of another job of the user's */
     b.parent = getppid();
+    allow_descriptors(o.nranks);
     lbp_params_init(&params);
     if (lbx_auth_setup() < 0 || lbp_params_parse(&params, o.policy ? o.policy : "", &err) < 0) {
         lbx_log(LBX_LOG_ERROR, "policy: %s", err.text);

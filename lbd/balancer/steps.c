@@ -4,9 +4,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
-#include "common/log.h"
 #include "lbd/balancer/trace.h"
 
 #define CHUNK_NS 1000000 /* stepped loops have no chunks, but the message has a field for them */
@@ -45,18 +45,14 @@ int lbd_steps_begin(const struct lbd_loops_config *config, const struct lbw_open
             err, -EPROTO,
             "stepped loop \"%s\": the ranks' blocks do not join, or their rows differ",
             open[0].name);
-    else if (config->nranks <= LBW_LAYOUT_RANKS_MAX) {
+    else {
         rc = lbp_firsts_create(config->nranks, bound, config->hardware, c.pipelined, !c.params.sync,
                                ret_firsts);
         if (rc < 0)
             rc = lbx_error_set(err, rc, "no memory for loop \"%s\"", open[0].name);
         else
             rc = lbp_stepped_create(&c, bound, now_ns, ret, err);
-    } else
-        lbx_log(LBX_LOG_WARNING,
-                "stepped loop \"%s\" keeps its first blocks: the job has %" PRIu32
-                " ranks, and blocks are told to at most %d",
-                open[0].name, config->nranks, LBW_LAYOUT_RANKS_MAX);
+    }
     free(bound);
     return rc;
 }
@@ -65,17 +61,23 @@ static void tell_plan(const struct lbd_loops_config *config, uint32_t loop,
                       const struct lbp_stepped_action *a, int64_t now_ns)
 {
     static struct lbw_rank_msg msg; /* large; the daemon has one thread */
+    struct lbw_layout *y = &msg.u.layout;
+    bool all = config->nranks <= LBW_LAYOUT_RANKS_MAX;
 
     msg.type = LBW_LAYOUT;
-    msg.u.layout.loop = loop;
-    msg.u.layout.epoch = a->epoch;
-    msg.u.layout.block = a->block;
-    msg.u.layout.nranks = config->nranks;
-    for (uint32_t r = 0; r < config->nranks; r++)
-        msg.u.layout.count[r] = a->bound[r + 1] - a->bound[r];
-    lbd_trace_layout(config->trace, now_ns, &msg.u.layout);
-    for (uint32_t r = 0; r < config->nranks; r++)
+    y->loop = loop;
+    y->epoch = a->epoch;
+    y->block = a->block;
+    y->first = -1;
+    y->nranks = config->nranks;
+    for (uint32_t r = 0; all && r < config->nranks; r++)
+        y->count[r] = a->bound[r + 1] - a->bound[r];
+    lbd_trace_layout(config->trace, now_ns, loop, a, config->nranks);
+    for (uint32_t r = 0; r < config->nranks; r++) {
+        if (!all)
+            y->first = a->bound[r];
         config->send(config->arg, r, &msg);
+    }
 }
 
 static void tell_period(const struct lbd_loops_config *config, uint32_t loop, int64_t period_ns)
@@ -127,7 +129,6 @@ int lbd_steps_take(const struct lbd_loops_config *config, struct lbp_stepped *st
         .quota_period_ns = m->quota_period_ns,
         .quota_group = m->quota_group,
     };
-    struct lbp_stepped_stats stats;
     size_t n = 0;
     int rc;
 
@@ -139,8 +140,7 @@ int lbd_steps_take(const struct lbd_loops_config *config, struct lbp_stepped *st
         return lbx_error_set(err, rc == -EINVAL ? -EPROTO : rc,
                              "stepped loop %" PRIu32 ": rank %" PRIu32 " reports what cannot be",
                              m->loop, rank);
-    lbp_stepped_stats(stepped, &stats);
-    lbp_firsts_report(firsts, &report, stats.block, now_ns);
+    lbp_firsts_report(firsts, &report, lbp_stepped_block(stepped), now_ns);
     for (size_t i = 0; i < n; i++) {
         if (action[i].type == LBP_STEPPED_PLAN)
             tell_plan(config, m->loop, &action[i], now_ns);

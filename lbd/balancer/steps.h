@@ -12,7 +12,6 @@
  * Begin when all ranks have opened the loop.
  * open[in]  [nranks]
  * ret_firsts: what is known of the first bounds; made and not made as *ret is.
- * *ret stays NULL when the ranks are too many for layouts to be told: the loop is static then.
  * Returns 0, -EPROTO (the blocks are not one after another from 0 to n), -ENOMEM, with a text.
  */
 int lbd_steps_begin(const struct lbd_loops_config *config, const struct lbw_open *open,

@@ -120,18 +120,19 @@ static json_t *pack_step(uint32_t rank, const struct lbw_step *m)
         pack_samples(m->sample, m->nsamples));
 }
 
-void lbd_trace_layout(struct lbd_trace *t, int64_t now_ns, const struct lbw_layout *m)
+void lbd_trace_layout(struct lbd_trace *t, int64_t now_ns, uint32_t loop,
+                      const struct lbp_stepped_action *plan, uint32_t nranks)
 {
     json_t *counts;
 
     if (!t)
         return;
     counts = json_array();
-    for (uint32_t r = 0; r < m->nranks; r++)
-        json_array_append_new(counts, json_integer(m->count[r]));
+    for (uint32_t r = 0; r < nranks; r++)
+        json_array_append_new(counts, json_integer(plan->bound[r + 1] - plan->bound[r]));
     put(t, now_ns,
-        json_pack("{s:s, s:I, s:I, s:I, s:o}", "event", "layout", "loop", (json_int_t)m->loop,
-                  "epoch", (json_int_t)m->epoch, "block", (json_int_t)m->block, "counts", counts));
+        json_pack("{s:s, s:I, s:I, s:I, s:o}", "event", "layout", "loop", (json_int_t)loop, "epoch",
+                  (json_int_t)plan->epoch, "block", (json_int_t)plan->block, "counts", counts));
 }
 
 static json_t *pack_report(uint32_t rank, const struct lbw_report *m)

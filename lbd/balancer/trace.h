@@ -24,6 +24,7 @@
 
 #include "common/error.h"
 #include "policy/balance.h"
+#include "policy/stepped.h"
 #include "wire/rank.h"
 
 struct lbd_trace;
@@ -41,7 +42,9 @@ void lbd_trace_message(struct lbd_trace *t, int64_t now_ns, uint32_t rank,
                        const struct lbw_rank_msg *msg);
 void lbd_trace_action(struct lbd_trace *t, int64_t now_ns, uint32_t loop,
                       const struct lbp_action *a);
-void lbd_trace_layout(struct lbd_trace *t, int64_t now_ns, const struct lbw_layout *m);
+/* plan: of type LBP_STEPPED_PLAN, with the bounds of nranks. */
+void lbd_trace_layout(struct lbd_trace *t, int64_t now_ns, uint32_t loop,
+                      const struct lbp_stepped_action *plan, uint32_t nranks);
 /* line: transferred; NULL is fine. */
 void lbd_trace_decision(struct lbd_trace *t, int64_t now_ns, json_t *line);
 

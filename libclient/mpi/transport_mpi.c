@@ -383,7 +383,7 @@ static bool is_our_mpi(void)
 #endif
 }
 
-int lb_mpi_transport_4(const void *mpi_comm, struct lbc_transport **ret)
+int lb_mpi_transport_5(const void *mpi_comm, struct lbc_transport **ret)
 {
     struct mpi_transport *m;
     MPI_Comm comm;

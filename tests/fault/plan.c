@@ -10,6 +10,7 @@
  *   stale move N    after each Nth move an order of an epoch long past, to give all that is left away
  *   stale layout N  before each Nth layout one of another epoch, which gives all to the last rank
  *   stale applied N the same of the epoch in force, before each Nth message when a rank has told that it applied a layout
+ *   own   layout N  of each Nth a rank is told its own block alone, as in jobs of many ranks; with 1 of all
  *   again TYPE N    on the wire, to rank 0: the bytes of the Nth come twice; `flip`: a bit of them is another; `cut`: the
  *                   connection breaks in the middle of them.  TYPE `heard`: the bytes of its Nth report come twice here
  *   kill  MOMENT N  SIGKILL to itself at the Nth such moment; `stop`: SIGSTOP
@@ -182,6 +183,19 @@ static int send_wrong(struct lbd_peer *p, const struct lbw_rank_msg *msg, uint64
     return __real_lbd_peer_send(p, &wrong);
 }
 
+/* As it is told to one of many ranks. */
+static const struct lbw_rank_msg *make_own(const struct lbd_peer *p, const struct lbw_rank_msg *msg)
+{
+    static struct lbw_rank_msg own; /* large */
+    struct lbw_layout *y = &own.u.layout;
+
+    own = *msg;
+    y->first = 0;
+    for (uint32_t r = 0; r < lbd_peer_rank(p); r++)
+        y->first += y->count[r];
+    return &own;
+}
+
 /* What is sent before a message. */
 static int send_before(struct lbd_peer *p, const struct lbw_rank_msg *msg)
 {
@@ -216,6 +230,8 @@ int __wrap_lbd_peer_send(struct lbd_peer *p, const struct lbw_rank_msg *msg)
     char before[32];
     int rc;
 
+    if (msg->type == LBW_LAYOUT && planned_due("own", "layout", true))
+        msg = make_own(p, msg);
     rc = send_held();
     if (send_before(p, msg) < 0)
         rc = -1;

@@ -156,6 +156,19 @@ if [ -x "$balancer" ]; then
         left $kind
         say "$kind balanced, a rank closes the loop before the others" $?
     done
+    # Of a layout each rank is told its own block alone, as in jobs of many ranks; the balancer writes down that it did.
+    mkdir "$dir/own"
+    cp "$top_builddir/tests/fault/lb-balancer" "$dir/own/"
+    echo "own layout 1" >"$dir/own/plan"
+    LB_BALANCER=$dir/own/lb-balancer LB_POLICY=auto,report run_stepped 3 300 100 1 50 1 5 &&
+        grep -q "balanced=1 moved=[1-9]" "$dir/out" && grep -q "^own layout" "$dir/own/done" &&
+        [ "$(grep -c "^lb: loops=1 passes=100 iterations=30000 " "$dir/err")" = 1 ]
+    say "stepped, each rank is told its own block alone" $?
+    rm -f "$dir/own/done"
+    LB_BALANCER=$dir/own/lb-balancer LB_POLICY=auto,report run_doacross 3 90 60 1 50 10 1 5 &&
+        grep -q "balanced=1 moved=[1-9]" "$dir/out" && grep -q "^own layout" "$dir/own/done" &&
+        [ "$(grep -c "^lb: loops=1 passes=60 iterations=5400 " "$dir/err")" = 1 ]
+    say "pipelined, each rank is told its own block alone" $?
     left free "too early"
     say "free-running balanced, a rank closes the loop between two passes" $?
     LB_TEST_BLOCK=4 LB_TEST_DELAY=10000 run_doacross 3 30 30 1 19 && grep -q "least_block=4 most_block=4" "$dir/out"

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -179,6 +180,31 @@ START_TEST(strangers_are_refused)
     fake_rank_join(&r, &b.endpoint, 0, 1);
     ck_assert(fake_rank_await(&r, LBW_START, &msg));
     leave(&r);
+    ck_assert_int_eq(fake_balancer_end(&b), 0);
+}
+END_TEST
+
+#define CROWD 60
+
+/* Ranks are more than the descriptors that a process has unless it asks for more. */
+START_TEST(a_crowd_is_taken)
+{
+    struct fake_balancer b;
+    struct fake_rank r[CROWD];
+    struct rlimit was, few;
+
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &was), 0);
+    few = was;
+    few.rlim_cur = CROWD / 2;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    fake_balancer_start(&b, CROWD, "auto");
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &was), 0);
+    for (uint32_t i = 0; i < CROWD; i++)
+        fake_rank_join(&r[i], &b.endpoint, i, CROWD);
+    for (int i = 0; i < CROWD; i++)
+        ck_assert(fake_rank_await(&r[i], LBW_START, &msg));
+    for (int i = 0; i < CROWD; i++)
+        leave(&r[i]);
     ck_assert_int_eq(fake_balancer_end(&b), 0);
 }
 END_TEST
@@ -429,6 +455,7 @@ int main(void)
     tcase_add_test(tc, nobody_joined_is_told);
     tcase_add_test(tc, strangers_are_refused);
     tcase_add_test(tc, wrong_ranks_are_refused);
+    tcase_add_test(tc, a_crowd_is_taken);
     tcase_add_loop_test(tc, garbage_in_frames_stops_balancing, 0, 3);
     tcase_add_loop_test(tc, trailing_bytes_and_lies_stop_balancing, 0, 3);
     tcase_add_test(tc, a_lost_rank_stops_balancing);

@@ -44,6 +44,9 @@ EXTRA_DIST += tests/unit/libclient/man.sh
 check_SCRIPTS += tests/unit/libclient/tcp.sh
 EXTRA_DIST += tests/unit/libclient/tcp.sh
 
+check_SCRIPTS += tests/unit/libclient/own.sh
+EXTRA_DIST += tests/unit/libclient/own.sh
+
 check_PROGRAMS += tests/unit/libclient/test_quota
 tests_unit_libclient_test_quota_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_quota_LDADD = libclient.la $(CHECK_LIBS)
@@ -75,3 +78,13 @@ tests_unit_libclient_test_huge_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=malloc -Wl,--w
 check_PROGRAMS += tests/unit/libclient/test_lost
 tests_unit_libclient_test_lost_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_lost_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread
+check_PROGRAMS += tests/unit/libclient/test_bounds
+tests_unit_libclient_test_bounds_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_libclient_test_bounds_LDADD = libclient.la $(CHECK_LIBS) -lpthread
+
+# the same without the vote before the bounds are brought together: it must fail
+check_PROGRAMS += tests/unit/libclient/planted_bounds
+XFAIL_TESTS += tests/unit/libclient/planted_bounds
+tests_unit_libclient_planted_bounds_SOURCES = tests/unit/libclient/test_bounds.c libclient/bounds.c tests/unit/libclient/planted_bounds.h
+tests_unit_libclient_planted_bounds_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) -include $(top_srcdir)/tests/unit/libclient/planted_bounds.h
+tests_unit_libclient_planted_bounds_LDADD = libclient.la $(CHECK_LIBS) -lpthread

@@ -48,7 +48,7 @@ struct mind {
     struct peer peer[RANKS_MAX];
     struct loop loop[LOOPS_MAX];
     uint64_t random;
-    bool dead;
+    bool dead, own;
     int64_t beat_ns;
     int answers; /* given or lost */
     struct mind_sums sums;
@@ -244,6 +244,16 @@ static void draw_counts(struct mind *m, int64_t *count)
     count[pick(m, (uint64_t)m->config.size)] += left;
 }
 
+static void send_layout(struct mind *m, int rank, const struct lbw_rank_msg *msg)
+{
+    struct lbw_rank_msg told = *msg;
+
+    told.u.layout.first = m->own ? 0 : -1;
+    for (int r = 0; m->own && r < rank; r++)
+        told.u.layout.first += msg->u.layout.count[r];
+    send_to(m, rank, &told);
+}
+
 /*
  * A layout to one rank, and at times its like under another epoch: stale or twice behind it, too early before it.  Too early behind
  * it, that would be the next one where all have moved by then, and no other rank has it.
@@ -257,10 +267,10 @@ static void tell_rank(struct mind *m, int rank, const struct lbw_rank_msg *msg)
     other.u.layout.epoch += (uint64_t)later;
     tells_other = other.u.layout.epoch > 0 && pick(m, 4) == 0;
     if (tells_other && later > 0)
-        send_to(m, rank, &other);
-    send_to(m, rank, msg);
+        send_layout(m, rank, &other);
+    send_layout(m, rank, msg);
     if (tells_other && later <= 0)
-        send_to(m, rank, &other);
+        send_layout(m, rank, &other);
 }
 
 /* The next layout to all, and with it what no rank may follow. */
@@ -279,14 +289,14 @@ static void tell_layout(struct mind *m, uint32_t id)
 
         bad.u.layout.count[0] = m->config.n + 1; /* too many */
         if (pick(m, 4) == 0)
-            send_to(m, r, &bad);
+            send_layout(m, r, &bad);
         bad.u.layout.count[0] = m->config.n; /* right but for the block */
         bad.u.layout.block = pick(m, 2) ? 0 : m->config.elements + 1;
         if (m->config.elements > 0 && pick(m, 4) == 0)
-            send_to(m, r, &bad);
+            send_layout(m, r, &bad);
         bad.u.layout.nranks--;
         if (pick(m, 4) == 0)
-            send_to(m, r, &bad);
+            send_layout(m, r, &bad);
     }
     draw_counts(m, y->count);
     l->lost = m->config.lose_layouts > 0 && l->layout % (uint64_t)m->config.lose_layouts == 0;
@@ -327,7 +337,7 @@ static void take_step(struct mind *m, int rank, const struct lbw_step *s)
         tell_layout(m, s->loop);
     } else if (l->lost && pick(m, 4) == 0) {
         for (int r = 0; r < m->config.size; r++)
-            send_to(m, r, &l->told);
+            send_layout(m, r, &l->told);
         m->sums.again++;
     }
     if (pick(m, 6) == 0)
@@ -459,6 +469,7 @@ struct mind *mind_start(const struct mind_config *config, int *ret_fd_of_rank)
 
     m->config = *config;
     m->random = config->seed ^ 0x5555;
+    m->own = getenv("LB_TEST_OWN") != NULL;
     for (int r = 0; r < config->size; r++) {
         int pair[2];
 

@@ -3,6 +3,8 @@
  * A balancer out of its mind: tells ranks at random to move what they have and what they have not,
  * repeats itself, speaks of other passes and loops, and dies when it is told to.  Right in one
  * thing: every pass gets its FINAL in the end.
+ *
+ * With LB_TEST_OWN in the environment it tells each rank its own block alone of a layout, as a balancer of many ranks does.
  */
 #ifndef TEST_MIND_H
 #define TEST_MIND_H

@@ -52,7 +52,10 @@ static void least_enter(struct world *w, int me)
 {
     if (w->least_delay[me] >= 0 || w->least_left > 0)
         return;
-    for (int i = 0; i < w->least_n; i++)
+    if (w->least_entered > 0 && w->least_n[me] != w->least_size) /* MPI would fail, or worse */
+        abort();
+    w->least_size = w->least_n[me];
+    for (int i = 0; i < w->least_size; i++)
         if (w->least_entered == 0 || w->least_value[me][i] < w->least[i])
             w->least[i] = w->least_value[me][i];
     w->least_delay[me] = (int)world_random(&w->random, DELAY);
@@ -70,7 +73,7 @@ static int world_least_start(struct lbc_transport *t, int64_t *value, int n)
     if (w->least_value[t->rank]) /* one at a time */
         abort();
     w->least_value[t->rank] = value;
-    w->least_n = n;
+    w->least_n[t->rank] = n;
     w->least_delay[t->rank] = -1;
     least_enter(w, t->rank);
     world_leave(w);
@@ -84,7 +87,7 @@ static int world_least_test(struct lbc_transport *t)
 
     world_enter(w);
     if (w->least_delay[me] >= 0 && w->least_left > 0 && w->least_delay[me]-- == 0) {
-        memcpy(w->least_value[me], w->least, (size_t)w->least_n * sizeof(w->least[0]));
+        memcpy(w->least_value[me], w->least, (size_t)w->least_n[me] * sizeof(w->least[0]));
         w->least_left--;
         w->least_delay[me] = -1;
         w->least_value[me] = NULL;

@@ -38,7 +38,7 @@ struct world {
     int64_t least[LBC_LEAST_MAX];
     int least_entered, least_left, least_delay[WORLD_RANKS_MAX];
     int64_t *least_value[WORLD_RANKS_MAX];
-    int least_n;
+    int least_n[WORLD_RANKS_MAX], least_size; /* values of each rank, of those that have entered */
     double *gathered;
     int gather_count, gather_round;
     int fail_every, sends, held;

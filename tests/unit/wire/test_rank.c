@@ -107,8 +107,9 @@ static void fill(struct lbw_rank_msg *m, enum lbw_rank_type type, unsigned *seed
         m->u.layout.loop = 6;
         m->u.layout.epoch = (uint64_t)random_i64(seed) + 1;
         m->u.layout.block = random_i64(seed);
+        m->u.layout.first = rand_r(seed) % 2 ? random_i64(seed) : -1;
         m->u.layout.nranks = (uint32_t)rand_r(seed) % 9;
-        for (uint32_t i = 0; i < m->u.layout.nranks; i++)
+        for (uint32_t i = 0; m->u.layout.first < 0 && i < m->u.layout.nranks; i++)
             m->u.layout.count[i] = random_i64(seed) / 16;
         break;
     case LBW_ANSWER:
@@ -206,12 +207,12 @@ START_TEST(refuses_what_cannot_be)
 {
     static struct lbw_rank_msg m, out;
     static const char *const bodies[] = {
-        "\x92\x01\x05",         /* another version */
-        "\x92\x02\x07",         /* no such type */
+        "\x92\x02\x05",         /* another version */
+        "\x92\x03\x07",         /* no such type */
         "\xdd\xff\xff\xff\xff", /* four thousand million fields */
-        "\x93\x02\x05\x00",     /* a field too many */
-        "\x91\x02",             /* no type */
-        "\x81\x02\x05",         /* a map */
+        "\x93\x03\x05\x00",     /* a field too many */
+        "\x91\x03",             /* no type */
+        "\x81\x03\x05",         /* a map */
     };
     struct lbx_buf b;
 
@@ -230,22 +231,6 @@ START_TEST(refuses_what_cannot_be)
     m.u.report.span[1] = (struct lbx_span){19, 30}; /* overlaps */
     ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
     ck_assert_int_lt(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
-    lbx_buf_consume(&b, lbx_buf_len(&b));
-    memset(&m, 0, sizeof(m));
-    m.type = LBW_LAYOUT;
-    m.u.layout.epoch = 1;
-    m.u.layout.nranks = LBW_LAYOUT_RANKS_MAX + 1;
-    ck_assert_int_eq(lbw_rank_encode(&m, &b), -EINVAL);
-    m.u.layout.nranks = 2;
-    m.u.layout.count[0] = m.u.layout.count[1] = INT64_MAX / 2 + 1; /* their sum is too large */
-    ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
-    ck_assert_int_lt(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
-    lbx_buf_consume(&b, lbx_buf_len(&b));
-    m.u.layout.nranks = LBW_LAYOUT_RANKS_MAX; /* all of it goes into a frame */
-    for (int i = 0; i < LBW_LAYOUT_RANKS_MAX; i++)
-        m.u.layout.count[i] = INT64_MAX / LBW_LAYOUT_RANKS_MAX;
-    ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
-    ck_assert_int_eq(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
     lbx_buf_consume(&b, lbx_buf_len(&b));
     memset(&m, 0, sizeof(m));
     m.type = LBW_OPEN;
@@ -279,6 +264,119 @@ START_TEST(refuses_what_cannot_be)
         ck_assert_int_eq(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out) == 0, i == 2);
     }
     lbx_buf_fini(&b);
+}
+END_TEST
+
+/* Whether a layout comes back as it was. */
+static bool comes_back(const struct lbw_rank_msg *m)
+{
+    static struct lbw_rank_msg out;
+    struct lbx_buf b;
+    bool same;
+
+    lbx_buf_init(&b, BODY_LIMIT);
+    ck_assert_int_eq(lbw_rank_encode(m, &b), 0);
+    memset(&out, 0, sizeof(out));
+    same = lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out) == 0 &&
+           memcmp(m, &out, sizeof(out)) == 0;
+    lbx_buf_fini(&b);
+    return same;
+}
+
+/* With the counts of all; as many as it may have go into a frame. */
+START_TEST(layouts_of_few_ranks)
+{
+    static struct lbw_rank_msg m;
+    struct lbw_layout *y = &m.u.layout;
+    struct lbx_buf b;
+
+    lbx_buf_init(&b, BODY_LIMIT);
+    memset(&m, 0, sizeof(m));
+    m.type = LBW_LAYOUT;
+    *y = (struct lbw_layout){.epoch = 1, .first = -1, .nranks = LBW_LAYOUT_RANKS_MAX + 1};
+    ck_assert_int_eq(lbw_rank_encode(&m, &b), -EINVAL);
+    y->nranks = 2;
+    y->count[0] = y->count[1] = INT64_MAX / 2;
+    ck_assert(comes_back(&m));
+    y->count[0] += 2; /* their sum is too large */
+    ck_assert(!comes_back(&m));
+    y->nranks = LBW_LAYOUT_RANKS_MAX;
+    for (int i = 0; i < LBW_LAYOUT_RANKS_MAX; i++)
+        y->count[i] = INT64_MAX / LBW_LAYOUT_RANKS_MAX;
+    ck_assert(comes_back(&m));
+    y->epoch = 0;
+    ck_assert(!comes_back(&m));
+    lbx_buf_fini(&b);
+}
+END_TEST
+
+#define MANY 100000 /* ranks */
+
+/* Each is told its own block alone, so that all of it is some bytes a rank. */
+START_TEST(layouts_of_many_ranks)
+{
+    static struct lbw_rank_msg m, out;
+    struct lbw_layout *y = &m.u.layout;
+    size_t bytes = 0;
+    struct lbx_buf b;
+
+    lbx_buf_init(&b, BODY_LIMIT);
+    memset(&m, 0, sizeof(m));
+    m.type = LBW_LAYOUT;
+    *y = (struct lbw_layout){.loop = 1, .epoch = 7, .nranks = MANY};
+    for (int r = 0; r < MANY; r++) {
+        y->first = (int64_t)r << 40;
+        ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
+        ck_assert_int_eq(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
+        ck_assert_int_eq(out.u.layout.first, y->first);
+        ck_assert_uint_eq(out.u.layout.nranks, MANY);
+        bytes += lbx_buf_len(&b);
+        lbx_buf_consume(&b, lbx_buf_len(&b));
+    }
+    ck_assert_uint_lt(bytes, 24 * (size_t)MANY);
+    y->nranks = UINT32_MAX;
+    y->first = INT64_MAX;
+    ck_assert(comes_back(&m));
+    lbx_buf_fini(&b);
+}
+END_TEST
+
+/* A LAYOUT written by hand: where the own block begins, how many ranks it says, how many counts follow. */
+static int decode_layout(int64_t first, uint64_t nranks, size_t counts)
+{
+    static struct lbw_rank_msg out;
+    struct lbw_writer w;
+    struct lbx_buf b;
+    int rc;
+
+    lbx_buf_init(&b, BODY_LIMIT);
+    lbw_write_begin(&w, &b, 7 + counts, LBW_RANK_VERSION, LBW_LAYOUT);
+    lbw_write_u64(&w, 0);
+    lbw_write_u64(&w, 1);
+    lbw_write_i64(&w, 0);
+    lbw_write_i64(&w, first);
+    lbw_write_u64(&w, nranks);
+    for (size_t i = 0; i < counts; i++)
+        lbw_write_i64(&w, 1);
+    ck_assert_int_eq(lbw_write_end(&w), 0);
+    rc = lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out);
+    lbx_buf_fini(&b);
+    return rc;
+}
+
+START_TEST(refuses_layouts_that_are_none)
+{
+    ck_assert_int_eq(decode_layout(-1, 3, 3), 0);
+    ck_assert_int_eq(decode_layout(0, 3, 0), 0);
+    ck_assert_int_eq(decode_layout(0, UINT32_MAX, 0), 0);
+    ck_assert_int_lt(decode_layout(-1, 3, 2), 0);
+    ck_assert_int_lt(decode_layout(-1, 3, 4), 0);
+    ck_assert_int_lt(decode_layout(0, 3, 3), 0); /* both */
+    ck_assert_int_lt(decode_layout(-2, 3, 3), 0);
+    ck_assert_int_lt(decode_layout(-2, 3, 0), 0);
+    ck_assert_int_lt(decode_layout(0, (uint64_t)UINT32_MAX + 1, 0), 0);
+    ck_assert_int_eq(decode_layout(-1, LBW_LAYOUT_RANKS_MAX, LBW_LAYOUT_RANKS_MAX), 0);
+    ck_assert_int_lt(decode_layout(-1, LBW_LAYOUT_RANKS_MAX + 1, LBW_LAYOUT_RANKS_MAX + 1), 0);
 }
 END_TEST
 
@@ -386,6 +484,9 @@ int main(void)
     tcase_add_loop_test(tc, refuses_truncated_and_trailing, 0, 5);
     tcase_add_loop_test(tc, survives_changed_bytes, 0, 20);
     tcase_add_test(tc, refuses_what_cannot_be);
+    tcase_add_test(tc, layouts_of_few_ranks);
+    tcase_add_test(tc, layouts_of_many_ranks);
+    tcase_add_test(tc, refuses_layouts_that_are_none);
     tcase_add_test(tc, refuses_worths_that_are_none);
     tcase_add_test(tc, a_full_buffer_is_left_as_it_was);
     tcase_add_test(tc, endpoint_comes_back);
