@@ -22,11 +22,8 @@ bench_memory_plain_SOURCES = bench/rank-memory.c
 bench_memory_plain_CFLAGS = $(EX_COMPILE)
 bench_memory_plain_LDADD = $(MPI_LIBS)
 
-EXTRA_DIST += bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory bench/placement
-EXTRA_DIST += bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory bench/metrics
-EXTRA_DIST += bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory bench/placement \
-	bench/grain bench/oscillate bench/reaction
-EXTRA_DIST += bench/ablation bench/figures bench/plan bench/scale bench/lib.sh bench/balance bench/overhead bench/launch bench/memory
+EXTRA_DIST += bench/lib.sh bench/ablation bench/balance bench/figures bench/grain bench/launch bench/memory bench/metrics \
+	bench/oscillate bench/overhead bench/placement bench/plan bench/reaction bench/scale
 
 # The forecasts of policy/ on recorded load.
 noinst_PROGRAMS += sim/forecast-trace

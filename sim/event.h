@@ -5,6 +5,7 @@
 
 #include "common/spanset.h"
 #include "policy/balance.h"
+#include "sim/server.h"
 #include "sim/setup.h"
 
 #define SIM_SPANS 64
@@ -23,6 +24,7 @@ enum sim_event_type {
     SIM_ACTION,   /* the balancer's message is there */
     SIM_ROWS,     /* moved iterations are there */
     SIM_REPORT,   /* a rank's report is at the balancer */
+    SIM_HEARD,    /* and its turn has come */
     SIM_PATIENCE, /* a rank has waited for an answer as long as one waits */
     SIM_TICK,
 };
@@ -43,9 +45,10 @@ struct sim_world {
     const struct sim_config *config;
     struct lbp_balance *balance;
     struct lbp_actions actions;
-    struct sim_rank *rank;   /* [nranks] */
-    int *count;              /* [n], executions of each iteration */
-    struct sim_event *event; /* heap */
+    struct sim_server server; /* the balancer's time */
+    struct sim_rank *rank;    /* [nranks] */
+    int *count;               /* [n], executions of each iteration */
+    struct sim_event *event;  /* heap */
     size_t nevents, size;
     int64_t order, now_ns, tick_ns;
     int64_t final_pass;

@@ -4,8 +4,10 @@ libsim_la_SOURCES = \
 	sim/efficiency.c sim/efficiency.h \
 	sim/event.c sim/event.h \
 	sim/host.c sim/host.h \
+	sim/groups.c sim/groups.h \
 	sim/load.c sim/load.h \
 	sim/rank.c sim/rank.h \
+	sim/server.c sim/server.h \
 	sim/setup.h \
 	sim/step.c sim/step.h sim/step_impl.h \
 	sim/step_ranks.c \

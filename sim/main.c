@@ -11,6 +11,7 @@
 #include "config.h"
 #include "policy/registry.h"
 #include "sim/efficiency.h"
+#include "sim/groups.h"
 #include "sim/load.h"
 #include "sim/options.h"
 #include "sim/replay.h"
@@ -22,7 +23,8 @@
 #define MOVE_CPU_NS 100000
 
 struct outcome {
-    double seconds, ideal_s, static_s, messages_per_s, balancer_s;
+    double seconds, ideal_s, static_s, messages_per_s;
+    double busy, late_s, apart_s; /* of the busiest balancer; see sim_groups_run */
     double efficiency;
     double model_efficiency, model_unbalanced; /* 0: the model is not of such a case */
     int64_t end_ns, moves, missing, repeated;
@@ -154,10 +156,13 @@ static int run_doall(const struct sim_options *o, const struct sim_host *host, c
                            .row_ns = (int64_t)((double)o->row_bytes / o->bytes_per_s * 1e9),
                            .hook_cpu_ns = HOOK_CPU_NS,
                            .move_cpu_ns = MOVE_CPU_NS,
+                           .balancer_ns = o->balancer_ns,
+                           .beat_ns = o->beat_ns,
                            .passes = (int)o->steps,
                            .measured = true};
     struct sim_result r;
-    int rc = sim_run(&c, &r);
+    int64_t apart_ns = 0;
+    int rc = sim_groups_run(&c, o->balancers, &r, &apart_ns);
 
     if (rc < 0)
         return rc;
@@ -166,6 +171,9 @@ static int run_doall(const struct sim_options *o, const struct sim_host *host, c
                          .ideal_s = (double)r.ideal_ns / 1e9,
                          .static_s = (double)r.static_ns / 1e9,
                          .messages_per_s = (double)r.messages / fmax(1e-9, (double)r.end_ns / 1e9),
+                         .busy = (double)r.busy_ns / fmax(1, (double)r.end_ns),
+                         .late_s = (double)r.late_ns / 1e9,
+                         .apart_s = (double)apart_ns / 1e9,
                          .end_ns = r.end_ns,
                          .moves = r.moves,
                          .missing = r.missing,
@@ -293,7 +301,22 @@ static void print_model(enum sim_output output, const struct outcome *r)
     else if (any)
         printf(" model_efficiency=%.4f model_unbalanced=%.4f", r->model_efficiency,
                r->model_unbalanced);
-    puts(output == SIM_JSON ? "}" : "");
+}
+
+/* What there is of the balancers' time, when it counts or there are several. */
+static void print_balancers(const struct sim_options *o, const struct outcome *r)
+{
+    bool any = o->balancer_ns > 0 || o->beat_ns > 0 || o->balancers > 1;
+
+    if (o->output == SIM_CSV && any)
+        printf(",%.4f,%.4f,%.4f", r->busy, r->late_s, r->apart_s);
+    else if (o->output == SIM_CSV)
+        printf(",,,");
+    else if (o->output == SIM_JSON && any)
+        printf(",\"balancer_busy\":%.4f,\"late_s\":%.4f,\"apart_s\":%.4f", r->busy, r->late_s,
+               r->apart_s);
+    else if (any)
+        printf(" balancer_busy=%.4f late_s=%.4f apart_s=%.4f", r->busy, r->late_s, r->apart_s);
 }
 
 static void print(const struct sim_options *o, const char *policy, const struct outcome *r)
@@ -318,6 +341,8 @@ static void print(const struct sim_options *o, const char *policy, const struct 
                policy, r->seconds, r->ideal_s, ratio, r->static_s, to_static, r->moves,
                r->messages_per_s, r->efficiency);
     print_model(o->output, r);
+    print_balancers(o, r);
+    puts(o->output == SIM_JSON ? "}" : "");
 }
 
 static int simulate(const struct sim_options *o)
@@ -332,7 +357,7 @@ static int simulate(const struct sim_options *o)
     }
     if (ret == 0 && o->output == SIM_CSV)
         puts("policy,ranks,n,seconds,ideal_s,static_s,ratio,to_static,moves,messages_per_s,"
-             "efficiency,model_efficiency,model_unbalanced");
+             "efficiency,model_efficiency,model_unbalanced,balancer_busy,late_s,apart_s");
     for (int i = 0; ret == 0 && i < o->npolicies; i++) {
         struct outcome r = {0};
 

@@ -37,6 +37,10 @@ const char sim_options_help[] =
     "                     one is used up; a load is in it, too; 0: they are slower throughout\n"
     "  --untold           ranks do not tell the balancer of their quotas\n"
     "  --weights          the hosts' speeds are known when the job begins\n"
+    "  --message=0        seconds of the balancer's CPU that a message costs, heard or said "
+    "(doall)\n"
+    "  --beat=0           and a beat, one to each rank each 0.45 s\n"
+    "  --balancers=1      each has its part of the ranks, and moves nothing to another's (doall)\n"
     "  --policy=auto      as --lb=...; may be given up to 8 times, to compare\n"
     "  --seed=1           of all that is drawn: the same seed gives the same output\n"
     "  --csv, --json      instead of text\n"
@@ -48,9 +52,10 @@ const char sim_options_help[] =
     "hosts that are alike has a load that comes and goes, what a model says of it. See lbsim(1).\n";
 
 static const char *const keys[] = {
-    "ranks", "speeds", "load",    "loaded", "period", "latency", "bandwidth", "row",  "kind",
-    "n",     "steps",  "seconds", "grain",  "shape",  "weights", "policy",    "seed", "csv",
-    "quota", "untold", "json",    "replay", "help",   "version", "link"};
+    "ranks",   "speeds", "load",    "loaded", "period",  "latency", "bandwidth",
+    "row",     "kind",   "n",       "steps",  "seconds", "grain",   "shape",
+    "weights", "policy", "seed",    "csv",    "quota",   "untold",  "json",
+    "replay",  "help",   "version", "link",   "message", "beat",    "balancers"};
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))
 
 void sim_options_init(struct sim_options *o)
@@ -62,6 +67,7 @@ void sim_options_init(struct sim_options *o)
                               .latency_ns = 100000,
                               .bytes_per_s = 1e9,
                               .link = 1,
+                              .balancers = 1,
                               .row_bytes = 8000,
                               .n = -1,
                               .steps = -1,
@@ -177,7 +183,8 @@ static int take_number(struct sim_options *o, const char *key, const char *value
                  {"loaded", 0, 1},         {"period", 0, 1e6},      {"latency", 1e-7, 10},
                  {"bandwidth", 1e3, 1e12}, {"row", 0, 1e9},         {"n", 0, 1e8},
                  {"steps", 1, 1e6},        {"seconds", 0.001, 1e6}, {"quota", 0, 1},
-                 {"link", 1, 1e3},         {"seed", 0, 4e9}};
+                 {"link", 1, 1e3},         {"message", 0, 1},       {"beat", 0, 1},
+                 {"balancers", 1, 100000}, {"seed", 0, 4e9}};
     double x = 0;
     int ret = -ENOENT;
     size_t i;
@@ -228,6 +235,15 @@ static int take_number(struct sim_options *o, const char *key, const char *value
         break;
     case 12:
         o->link = x;
+        break;
+    case 13:
+        o->balancer_ns = (int64_t)(x * 1e9);
+        break;
+    case 14:
+        o->beat_ns = (int64_t)(x * 1e9);
+        break;
+    case 15:
+        o->balancers = (uint32_t)x;
         break;
     default:
         o->seed = (unsigned)x;
@@ -320,6 +336,13 @@ int sim_options_parse(struct sim_options *o, int argc, char **argv, struct lbx_e
     if (o->link > 1 && (o->kind != SIM_DOALL || o->replay))
         return lbx_error_set(err, -EINVAL,
                              "--link: only moves of a simulated --kind=doall know links");
+    if ((o->balancer_ns > 0 || o->beat_ns > 0 || o->balancers > 1) &&
+        (o->kind != SIM_DOALL || o->replay))
+        return lbx_error_set(err, -EINVAL,
+                             "--message, --beat and --balancers: only of a simulated --kind=doall");
+    if (o->balancers > o->ranks || (o->balancers > 1 && o->steps > 1))
+        return lbx_error_set(err, -EINVAL,
+                             "--balancers: at most one a rank, and with a single pass");
     if (o->n < 0)
         o->n = 1000 * (int64_t)o->ranks;
     if (o->n > 100000000)

@@ -33,8 +33,10 @@ struct sim_options {
     int64_t row_bytes;
     enum sim_kind kind;
     int64_t n, steps;
-    int64_t grain;  /* of a DOACROSS loop, elements of a block; 0: chosen */
-    double seconds; /* ideal time of the whole run */
+    int64_t grain;                /* of a DOACROSS loop, elements of a block; 0: chosen */
+    uint32_t balancers;           /* the ranks are divided among so many */
+    int64_t balancer_ns, beat_ns; /* CPU time of a message and of a beat at the balancer */
+    double seconds;               /* ideal time of the whole run */
     enum sim_shape shape;
     int64_t quota_ns; /* the cores are a quota of periods so long; 0: they are not */
     bool weights, untold;

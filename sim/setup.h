@@ -22,6 +22,8 @@ struct sim_config {
     int64_t row_bytes, row_ns; /* of each row in it */
     double hook_cpu_ns;        /* CPU time that a report or an instruction costs a rank */
     double move_cpu_ns;        /* and a move at each end */
+    int64_t balancer_ns; /* CPU time that a message, heard or said, costs the balancer; 0: none */
+    int64_t beat_ns;     /* and a beat to a rank */
     int passes;
     bool measured; /* t_interact is told to the balancer */
     bool trace;    /* print what happens */

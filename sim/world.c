@@ -22,15 +22,20 @@ static void trace_action(const struct sim_world *w, const struct lbp_action *a)
            (double)a->period_ns / 1e6);
 }
 
+/* A message of the balancer leaves when its turn has come. */
+static void say(struct sim_world *w, struct sim_event event)
+{
+    event.at_ns = sim_server_take(&w->server, w->now_ns) + w->config->latency_ns;
+    w->messages++;
+    sim_post(w, event);
+}
+
 /* Send the balancer's actions on their way. */
 static void carry_out(struct sim_world *w)
 {
     for (size_t i = 0; i < w->actions.n; i++) {
         const struct lbp_action *a = &w->actions.action[i];
-        struct sim_event event = {.type = SIM_ACTION,
-                                  .at_ns = w->now_ns + w->config->latency_ns,
-                                  .rank = a->rank,
-                                  .action = *a};
+        struct sim_event event = {.type = SIM_ACTION, .rank = a->rank, .action = *a};
 
         if (w->config->trace)
             trace_action(w, a);
@@ -41,16 +46,18 @@ static void carry_out(struct sim_world *w)
                 sim_fail(w, "final out of order");
             if (a->pass > w->final_pass) /* else it is said once more */
                 w->final_pass = a->pass;
-            w->messages += w->config->nranks;
             for (uint32_t r = 0; r < w->config->nranks; r++) {
                 event.rank = r;
-                sim_post(w, event);
+                say(w, event);
             }
             continue;
         }
-        w->moves += a->type == LBP_MOVE;
-        w->messages++;
-        sim_post(w, event);
+        say(w, event);
+        if (a->type == LBP_MOVE) { /* its destination is told to expect rows */
+            w->moves++;
+            w->messages++;
+            sim_server_take(&w->server, w->now_ns);
+        }
     }
     w->actions.n = 0;
 }
@@ -105,6 +112,22 @@ static void balancer_event(struct sim_world *w, struct sim_event *e)
         sim_post(w, (struct sim_event){.type = SIM_TICK, .at_ns = wake});
 }
 
+/* A report waits for its turn, when the balancer's time counts. */
+static void hear(struct sim_world *w, struct sim_event *e)
+{
+    struct sim_event heard = *e;
+
+    heard.type = SIM_HEARD;
+    heard.at_ns = sim_server_take(&w->server, w->now_ns);
+    e->report = NULL;
+    if (heard.at_ns > w->now_ns) {
+        sim_post(w, heard);
+        return;
+    }
+    balancer_event(w, &heard);
+    free(heard.report);
+}
+
 /* All ranks are in the barrier: the next pass begins, or all is over. */
 static void leave_barrier(struct sim_world *w)
 {
@@ -125,7 +148,9 @@ static void loop(struct sim_world *w)
         w->now_ns = e.at_ns;
         if (count > EVENTS_MAX)
             sim_fail(w, "too many events");
-        if (e.type == SIM_TICK || e.type == SIM_REPORT)
+        if (e.type == SIM_REPORT)
+            hear(w, &e);
+        else if (e.type == SIM_TICK || e.type == SIM_HEARD)
             balancer_event(w, &e);
         else
             sim_rank_event(w, &w->rank[e.rank], &e);
@@ -206,6 +231,8 @@ static void finish(struct sim_world *w, const int64_t *share, struct sim_result 
                                .messages = w->messages,
                                .reports = w->reports,
                                .ticks = w->ticks,
+                               .busy_ns = w->server.busy_ns,
+                               .late_ns = w->server.late_ns,
                                .ended = w->ended && !w->why,
                                .why = w->why};
     for (int64_t i = 0; i < c->n; i++) {
@@ -242,7 +269,12 @@ static int make_balance(struct sim_world *w, const double *weight)
 
 int sim_run(const struct sim_config *config, struct sim_result *ret_result)
 {
-    struct sim_world w = {.config = config, .final_pass = -1, .tick_ns = INT64_MAX};
+    struct sim_world w = {.config = config,
+                          .server = {.message_ns = config->balancer_ns,
+                                     .beat_ns = config->beat_ns,
+                                     .nranks = config->nranks},
+                          .final_pass = -1,
+                          .tick_ns = INT64_MAX};
     double *weight = calloc(config->nranks, sizeof(*weight));
     int64_t *share = calloc(config->nranks, sizeof(*share));
     bool known;

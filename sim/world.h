@@ -20,7 +20,9 @@ struct sim_result {
     double first_ns;           /* static_ns as the balancer estimates it; 0: not known */
     int64_t missing, repeated; /* iterations not executed, or more than once, over all passes */
     int64_t moves, messages, reports, ticks;
-    bool ended; /* false: hung, or against the protocol (then why says what) */
+    int64_t busy_ns; /* CPU time of the balancer */
+    int64_t late_ns; /* the longest that a message has waited for its turn there */
+    bool ended;      /* false: hung, or against the protocol (then why says what) */
     const char *why;
 };
 

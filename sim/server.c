@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A simulated balancer's time. */
+#include "sim/server.h"
+
+#define BEAT_NS INT64_C(450000000) /* as in lbd/balancer/job.c */
+
+static int64_t spend(struct sim_server *s, int64_t now_ns, int64_t cpu_ns)
+{
+    int64_t from = s->free_ns > now_ns ? s->free_ns : now_ns;
+
+    s->free_ns = from + cpu_ns;
+    s->busy_ns += cpu_ns;
+    return from - now_ns;
+}
+
+int64_t sim_server_take(struct sim_server *s, int64_t now_ns)
+{
+    int64_t late;
+
+    for (; (s->beats + 1) * BEAT_NS <= now_ns; s->beats++)
+        spend(s, (s->beats + 1) * BEAT_NS, s->nranks * s->beat_ns);
+    late = spend(s, now_ns, s->message_ns);
+    if (late > s->late_ns)
+        s->late_ns = late;
+    return s->free_ns;
+}
