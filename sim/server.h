@@ -12,7 +12,9 @@ struct sim_server {
     int64_t
         message_ns; /* CPU time of a message, heard or said, with all that is decided by it; 0: none */
     int64_t beat_ns; /* and of a beat to a rank; 0: none */
-    uint32_t nranks; /* that hear beats */
+    uint32_t nranks;
+    int64_t *
+        said_ns; /* [nranks] when a rank was told something last, so that it needs no beat; borrowed */
     /* state */
     int64_t free_ns; /* since when it has nothing to do */
     int64_t busy_ns; /* in all */

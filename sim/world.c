@@ -25,6 +25,7 @@ static void trace_action(const struct sim_world *w, const struct lbp_action *a)
 /* A message of the balancer leaves when its turn has come. */
 static void say(struct sim_world *w, struct sim_event event)
 {
+    w->server.said_ns[event.rank] = w->now_ns;
     event.at_ns = sim_server_take(&w->server, w->now_ns) + w->config->latency_ns;
     w->messages++;
     sim_post(w, event);
@@ -283,8 +284,9 @@ int sim_run(const struct sim_config *config, struct sim_result *ret_result)
     if (config->nranks < 1 || config->nranks > SIM_RANKS_MAX || config->n < 0)
         goto out;
     w.rank = calloc(config->nranks, sizeof(*w.rank));
+    w.server.said_ns = calloc(config->nranks, sizeof(*w.server.said_ns));
     w.count = calloc((size_t)config->n + 1, sizeof(*w.count));
-    if (!weight || !share || !w.rank || !w.count)
+    if (!weight || !share || !w.rank || !w.count || !w.server.said_ns)
         goto out;
     for (uint32_t i = 0; i < config->nranks; i++)
         weight[i] = config->told
@@ -308,6 +310,7 @@ out:
     lbp_actions_fini(&w.actions);
     lbp_balance_destroy(w.balance);
     free(w.event);
+    free(w.server.said_ns);
     free(w.rank);
     free(w.count);
     free(weight);

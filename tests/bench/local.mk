@@ -1,4 +1,4 @@
-# What `./run bench store` runs: programs of lbd's own parts, which bench/ itself may not know.
+# What `./run bench store` and `./run bench scale` run: programs of our own parts, which bench/ itself may not know.
 noinst_PROGRAMS += tests/bench/day tests/bench/nodes
 tests_bench_day_SOURCES = tests/bench/day.c
 tests_bench_day_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS)
@@ -7,3 +7,7 @@ tests_bench_nodes_SOURCES = tests/bench/nodes.c
 tests_bench_nodes_CFLAGS = $(LB_CFLAGS) $(UV_CFLAGS)
 tests_bench_nodes_LDADD = liblbd.la $(UV_LIBS)
 EXTRA_DIST += bench/store
+noinst_PROGRAMS += tests/bench/messages
+tests_bench_messages_SOURCES = tests/bench/messages.c
+tests_bench_messages_CFLAGS = $(LB_CFLAGS) $(SODIUM_CFLAGS)
+tests_bench_messages_LDADD = libwire.la libcommon.la
