@@ -303,19 +303,22 @@ static void print_model(enum sim_output output, const struct outcome *r)
                r->model_unbalanced);
 }
 
-/* What there is of the balancers' time, when it counts or there are several. */
+/* Whether the balancers' time counts, or there are several. */
+static bool has_balancers(const struct sim_options *o)
+{
+    return o->balancer_ns > 0 || o->beat_ns > 0 || o->balancers > 1;
+}
+
 static void print_balancers(const struct sim_options *o, const struct outcome *r)
 {
-    bool any = o->balancer_ns > 0 || o->beat_ns > 0 || o->balancers > 1;
-
-    if (o->output == SIM_CSV && any)
+    if (!has_balancers(o))
+        return;
+    if (o->output == SIM_CSV)
         printf(",%.4f,%.4f,%.4f", r->busy, r->late_s, r->apart_s);
-    else if (o->output == SIM_CSV)
-        printf(",,,");
-    else if (o->output == SIM_JSON && any)
+    else if (o->output == SIM_JSON)
         printf(",\"balancer_busy\":%.4f,\"late_s\":%.4f,\"apart_s\":%.4f", r->busy, r->late_s,
                r->apart_s);
-    else if (any)
+    else
         printf(" balancer_busy=%.4f late_s=%.4f apart_s=%.4f", r->busy, r->late_s, r->apart_s);
 }
 
@@ -356,8 +359,9 @@ static int simulate(const struct sim_options *o)
         ret = (cost = make_costs(o, hosts.work_ns)) ? 0 : -ENOMEM;
     }
     if (ret == 0 && o->output == SIM_CSV)
-        puts("policy,ranks,n,seconds,ideal_s,static_s,ratio,to_static,moves,messages_per_s,"
-             "efficiency,model_efficiency,model_unbalanced,balancer_busy,late_s,apart_s");
+        printf("policy,ranks,n,seconds,ideal_s,static_s,ratio,to_static,moves,messages_per_s,"
+               "efficiency,model_efficiency,model_unbalanced%s\n",
+               has_balancers(o) ? ",balancer_busy,late_s,apart_s" : "");
     for (int i = 0; ret == 0 && i < o->npolicies; i++) {
         struct outcome r = {0};
 
