@@ -11,10 +11,14 @@ case_holds "three ranks, two passes, two moves: each iteration once, nobody wait
 case_holds "three ranks, one pass, three moves" "$ends" "" -DRANKS=3 -DPASSES=1 -DMOVES=3
 case_holds "two ranks, three passes, three moves: there and back again" "$ends" "" -DRANKS=2 -DPASSES=3 -DMOVES=3
 case_holds "one rank closes the loop early" "$ends" "" -DRANKS=3 -DPASSES=2 -DMOVES=2 -DCLOSES
+case_holds "a rank dies at any moment: nothing is run twice, nobody waits for ever, who hears nothing of it misses nothing" "$ends" "" -DRANKS=3 -DPASSES=1 -DMOVES=2 -DDIES
+case_holds "and through two passes" "$ends" "" -DRANKS=2 -DPASSES=2 -DMOVES=2 -DDIES
 case_holds "no run goes on for ever" "$cycles" -l -DRANKS=3 -DPASSES=1 -DMOVES=2 -DCLOSES
 case_holds "nor through two passes" "$cycles" -l -DRANKS=2 -DPASSES=2 -DMOVES=2
 
 for p in 1 2 3 4; do ok "planted fault $p is found" found 'assertion violated' "$ends" "" -DRANKS=3 -DPASSES=2 -DMOVES=2 -DPLANTED=$p; done
 ok "planted fault 5 is found" found 'invalid end state (' "$ends" "" -DRANKS=3 -DPASSES=2 -DMOVES=2 -DPLANTED=5
 ok "planted fault 6 is found" found 'non-progress cycle (' "$cycles" -l -DRANKS=2 -DPASSES=2 -DMOVES=2 -DPLANTED=6
+for p in 7 10; do ok "planted fault $p is found" found 'assertion violated' "$ends" "" -DRANKS=3 -DPASSES=1 -DMOVES=2 -DDIES -DPLANTED=$p; done
+for p in 8 9; do ok "planted fault $p is found" found 'invalid end state (' "$ends" "" -DRANKS=3 -DPASSES=1 -DMOVES=2 -DDIES -DPLANTED=$p; done
 done_testing
