@@ -3,6 +3,7 @@
 #include "common/spanset.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "tests/unit/prop.h"
