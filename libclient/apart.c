@@ -11,6 +11,9 @@
 #define END (INT64_C(1) << 40) /* the loop of a context's end */
 #define NO_LOOP UINT32_MAX     /* what is told is of the whole context */
 
+#define PASSED_ON \
+    1 /* the sequence of an LBC_TRANSFER_CLOSED: its source has heard of it, and goes on */
+
 /* What an LBC_TRANSFER_ASK asks about. */
 enum ask { ASK_VOTE, ASK_COLLECT };
 
@@ -39,7 +42,7 @@ static void fail_ahead(struct lb_ctx *ctx)
     if (ctx->failed)
         return;
     for (struct lb_loop *l = ctx->loop; l; l = l->next)
-        if (l->told_gone && l->pass >= l->gone_passes) {
+        if (l->pass >= l->gone_passes) {
             fail_in(l);
             return;
         }
@@ -132,14 +135,31 @@ int lbc_apart_close(struct lb_loop *l)
 {
     struct lb_ctx *ctx = l->ctx;
     struct lbc_transport *t = ctx->transport;
-    int before = (ctx->rank + ctx->size - 1) % ctx->size;
+    int next = (ctx->rank + 1) % ctx->size, rc;
     struct lbc_header h = {
         .kind = LBC_TRANSFER_CLOSED, .loop = l->number, .closed_passes = l->total.passes};
 
-    if (l->step || !ctx->balanced || ctx->size == 1 || !t || ctx->failed || !t->ops->usable(t) ||
-        lbc_link_is_open(&ctx->link))
-        return -1;
-    return lbc_outgoing_tell(ctx, before, &h) == 0 ? before : -1;
+    if (l->step || !ctx->balanced || ctx->size == 1 || !t || ctx->failed || !t->ops->usable(t))
+        return -ENOTCONN;
+    rc = lbc_outgoing_tell(ctx, next, &h);
+    return rc < 0 ? rc : next;
+}
+
+/* What the balancer has said of loop l the next rank may not have heard.  In want of memory it is told at a later turn. */
+static void pass_on(struct lb_loop *l, int64_t waited_ns)
+{
+    struct lb_ctx *ctx = l->ctx;
+    struct lbc_header h = {.kind = LBC_TRANSFER_CLOSED,
+                           .loop = l->number,
+                           .sequence = PASSED_ON,
+                           .closed_passes = l->gone_passes};
+
+    if (ctx->settle_ns > 0 || (lbc_outgoing_tell(ctx, (ctx->rank + 1) % ctx->size, &h) == -ENOMEM &&
+                               waited_ns < ctx->patience_ns / LBC_TELL_PART))
+        return;
+    ctx->settle_ns = lbx_clock_mono_ns() + ctx->patience_ns / LBC_TELL_PART;
+    ctx->told_ranks = ctx->size;
+    ctx->apart = true;
 }
 
 /* The reduction that the end of the present pass is, or will be. */
@@ -155,10 +175,12 @@ void lbc_apart_wait_pass(struct lb_loop *l, int64_t waited_ns)
 
     if (ctx->failed)
         return;
-    if (which > ctx->gone_votes || (l->pass >= l->gone_passes && !l->told_gone)) {
+    if (which > ctx->gone_votes) {
         fail_in(l);
+    } else if (l->pass >= l->gone_passes && l->told_gone) {
+        ctx->apart = true; /* nobody else may know: lbc_apart_settle tells all */
     } else if (l->pass >= l->gone_passes) {
-        ctx->apart = true; /* nobody else knows: lbc_apart_settle tells all */
+        pass_on(l, waited_ns);
     } else if (waited_ns > ctx->patience_ns / LBC_TELL_PART && ctx->asked_vote != which) {
         ctx->asked_vote = which;
         ask(l, ASK_VOTE, which, ctx->rank + 1, 1);
@@ -207,7 +229,7 @@ static void take_closed(struct lb_loop *l, const struct lbc_header *h)
     if (h->closed_passes < l->gone_passes)
         l->gone_passes = h->closed_passes;
     l->given_up |= h->last > 0;
-    l->told_gone = true;
+    l->told_gone |= h->sequence != PASSED_ON || h->last > 0;
 }
 
 bool lbc_apart_take(struct lb_ctx *ctx, const struct lbc_header *h)
@@ -246,21 +268,26 @@ void lbc_apart_give_up(struct lbc_header *ret_header, const struct lb_ctx *ctx)
     ret_header->array = ctx->collects;
 }
 
-void lbc_apart_settle(struct lb_ctx *ctx, int64_t now_ns)
+/* Tell all that this rank takes no further part.  Those that do not hear of it in want of memory are told at the next turn. */
+static void tell_all(struct lb_ctx *ctx)
 {
     struct lbc_header h = {.loop = NO_LOOP};
 
+    lbc_apart_give_up(&h, ctx);
+    for (; ctx->told_ranks < ctx->size; ctx->told_ranks++)
+        if (ctx->told_ranks != ctx->rank && lbc_outgoing_tell(ctx, ctx->told_ranks, &h) == -ENOMEM)
+            return;
+}
+
+void lbc_apart_settle(struct lb_ctx *ctx, int64_t now_ns)
+{
     if (!ctx->apart || ctx->failed)
         return;
-    if (ctx->settle_ns == 0) {
+    if (ctx->settle_ns == 0)
         ctx->settle_ns = now_ns + ctx->patience_ns / LBC_TELL_PART;
-        lbc_apart_give_up(&h, ctx);
-        for (int r = 0; r < ctx->size; r++)
-            if (r != ctx->rank)
-                (void)!lbc_outgoing_tell(ctx, r, &h); /* who is not told asks */
-    }
+    tell_all(ctx);
     /* who computes takes it later */
-    if (!lbc_outgoing_tells(ctx) || now_ns >= ctx->settle_ns)
+    if ((ctx->told_ranks == ctx->size && !lbc_outgoing_tells(ctx)) || now_ns >= ctx->settle_ns)
         fail_ahead(ctx);
 }
 

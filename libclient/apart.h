@@ -7,8 +7,11 @@
  *   - The end of a free-running pass is a reduction over all ranks, as the votes of stepped loops and of the end of a context
  *     are, and all of them carry the loop: ranks that are in different ones see it at once.
  *   - The balancer hears how many passes a rank has closed a loop after, and of those that go on with it: it tells all.
- *   - Where the balancer is lost, who closes a free-running loop between two passes tells the rank before it.  When that one goes on,
- *     and waits in a pass's end, it tells all that it gives up.  So a loop's end costs each rank one message, not one to all.
+ *   - Who closes a free-running loop tells the next rank, as the balancer may be lost before all have heard of it, and who has closed
+ *     may not come again.  When that one goes on, and waits in a pass's end, it tells all that it gives up.  So a loop's end costs
+ *     each rank one message, not one to all.
+ *   - Who waits in a pass's end and has heard of it from the balancer, which may be lost before the others have, tells the next rank,
+ *     which does likewise.
  *   - Who waits for long asks the others, by a transfer without rows, in a pass's end the next rank alone; one that has closed
  *     the loop before it took part in what is asked about tells all that it gives up.  What that is the ranks say by the
  *     number of reductions, or of collections, since the context was made, which is the same on all of them.
@@ -46,8 +49,8 @@ void lbc_apart_enter(struct lb_loop *l);
 int lbc_apart_test(struct lb_loop *l);
 
 /*
- * This rank closes a free-running loop.  The rank before it hears of it where no balancer does.  Returns that rank, or -1: nobody is
- * told, as there is a balancer, nobody to be told, or no memory for it.
+ * This rank closes a free-running loop: the next one shall hear of it.  Returns that rank; -ENOMEM: call again; or another negative
+ * errno: nobody is told, as nobody waits, or nobody can be told.
  */
 int lbc_apart_close(struct lb_loop *l);
 

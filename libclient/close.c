@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops: closing. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "common/clock.h"
@@ -11,19 +12,28 @@
 #include "libclient/report.h"
 #include "libclient/step.h"
 
-/* Where there is no balancer: the first time this rank may have to prove itself to the other, which does so when it comes by. */
+static bool is_under_way(struct lbc_transport *t, int dest)
+{
+    return !t->ops->is_under_way || t->ops->is_under_way(t, dest);
+}
+
+/*
+ * This rank may not come again, so what it tells must leave now.  That waits for nobody, but where memory is short; and over TCP
+ * before the first pass's end in a context, as the ranks have then not proved themselves to each other.
+ */
 static void tell_closed(struct lb_loop *l)
 {
     struct lb_ctx *ctx = l->ctx;
     int64_t since_ns = lbx_clock_mono_ns(), waited_ns = 0;
     int told = lbc_apart_close(l);
-    struct lbc_transport *t = ctx->transport;
 
-    while (told >= 0 && !ctx->failed && t->ops->is_under_way && !t->ops->is_under_way(t, told) &&
-           waited_ns < ctx->patience_ns / LBC_TELL_PART) {
+    while ((told == -ENOMEM || (told >= 0 && !is_under_way(ctx->transport, told))) &&
+           !ctx->failed && waited_ns < ctx->patience_ns / LBC_TELL_PART) {
         lbc_ctx_pause(ctx, waited_ns);
         waited_ns = lbx_clock_mono_ns() - since_ns;
         lbc_exchange_poll(ctx, since_ns + waited_ns);
+        if (told == -ENOMEM)
+            told = lbc_apart_close(l);
     }
 }
 
@@ -31,6 +41,7 @@ static void leave_ctx(struct lb_loop *l)
 {
     struct lb_ctx *ctx = l->ctx;
 
+    l->leaving = true; /* who asks meanwhile is not answered that it still comes */
     lbc_exchange_drop(ctx, l);
     if (!l->started && !l->step && ctx->balanced)
         lbc_report_open(l); /* the balancer shall hear of it, when others run it */

@@ -62,6 +62,7 @@ struct lb_ctx {
     uint32_t asked_vote, asked_collect; /* others were asked about */
     bool given_up;                      /* by another one, with all its loops */
     bool apart;                         /* this rank has closed what others go on with, */
+    int told_ranks;                     /* of which it has told so many, or has not to, */
     int64_t settle_ns;       /* and waits until then for them to know; 0: has not told them */
     int64_t vote[LBC_VOTES]; /* while the ranks take the least */
 

@@ -151,8 +151,8 @@ void lbc_exchange_listen(struct lb_ctx *ctx, int64_t now_ns)
 
 bool lbc_exchange_due(const struct lb_ctx *ctx, int64_t now_ns)
 {
-    return ctx->in || ctx->out || ctx->give || ctx->failed || !lbc_link_is_open(&ctx->link) ||
-           (ctx->expected > 0 && now_ns < ctx->expect_until_ns) ||
+    return ctx->in || lbc_outgoing_is_busy(ctx) || ctx->give || ctx->apart || ctx->failed ||
+           !lbc_link_is_open(&ctx->link) || (ctx->expected > 0 && now_ns < ctx->expect_until_ns) ||
            now_ns - ctx->looked_ns >= LOOK_NS;
 }
 

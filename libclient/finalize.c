@@ -70,8 +70,8 @@ out:
     free(all);
 }
 
-/* Are all ranks at the end of the context?  What was asked of others is taken before that.  Who is late is not waited for, but
- * where there is more to be done together. */
+/* Are all ranks at the end of the context?  What others were told and asked is taken before that, unless they are long in coming.
+ * Who is late is not waited for, but where there is more to be done together. */
 static bool end_together(struct lb_ctx *ctx)
 {
     int64_t since_ns = lbx_clock_mono_ns(), waited_ns = 0;
@@ -79,7 +79,8 @@ static bool end_together(struct lb_ctx *ctx)
     int rc = 0;
 
     while (!ctx->failed && rc == 0 && !(bounded && waited_ns > ctx->patience_ns)) {
-        if (!entered && !lbc_outgoing_tells(ctx)) {
+        if (!entered &&
+            (!lbc_outgoing_tells(ctx) || waited_ns > ctx->patience_ns / LBC_TELL_PART)) {
             lbc_apart_enter_end(ctx);
             entered = true;
         }

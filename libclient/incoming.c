@@ -87,7 +87,7 @@ static int take_header(struct lb_ctx *ctx, int64_t now_ns)
     memcpy(&in->header, u.bytes, n);
     if (in->header.kind == LBC_TRANSFER_MOVE && in->header.last == 0)
         ctx->expect_until_ns = now_ns + LBC_EXPECT_NS; /* the next piece */
-    else
+    else if (in->header.kind == LBC_TRANSFER_MOVE)
         ctx->expected -= ctx->expected > 0;
     in->begun_ns = now_ns;
     while (*end)

@@ -64,7 +64,7 @@ struct lb_loop {
     void (*owed)(struct lb_loop *l); /* lbc_step_ask_owed, when another opens; NULL: of no use */
     /* The fewest after which another rank has closed it; of any loop. */
     int64_t gone_exchanges, gone_passes;
-    bool told_gone; /* by that rank itself, not by the balancer */
+    bool told_gone; /* by that rank itself, not by the balancer or by one that goes on */
     bool leaving;   /* this rank is in lb_loop_close */
     bool given_up;  /* by another rank, which waited for one that has closed it */
 

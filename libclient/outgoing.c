@@ -125,6 +125,15 @@ bool lbc_outgoing_tells(const struct lb_ctx *ctx)
     return out != NULL;
 }
 
+bool lbc_outgoing_is_busy(const struct lb_ctx *ctx)
+{
+    const struct lbc_out *out = ctx->out;
+
+    while (out && !out->loop)
+        out = out->next;
+    return out != NULL;
+}
+
 /* The rows are with their new owner. */
 static void finish(struct lbc_out *out)
 {

@@ -33,6 +33,9 @@ int lbc_outgoing_tell(struct lb_ctx *ctx, int dest, struct lbc_header *h)
 /* Was anything told that was not taken yet? */
 bool lbc_outgoing_tells(const struct lb_ctx *ctx);
 
+/* Is anything of a loop on its way?  What is only told is taken where ranks wait, and no hook looks after it. */
+bool lbc_outgoing_is_busy(const struct lb_ctx *ctx);
+
 /*
  * Start to send the rows of one array for owned spans [which, ...) to the root of a collection, as
  * many as go into one transfer.  Returns the number of spans sent, or a negative errno.

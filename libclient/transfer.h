@@ -14,7 +14,7 @@
 enum lbc_transfer_kind {
     LBC_TRANSFER_MOVE = 1,    /* iterations change their owner */
     LBC_TRANSFER_COLLECT = 2, /* only the rows of one array, for lb_loop_collect */
-    /* No rows: the source has closed a stepped loop, see leave.h, or given it up. */
+    /* No rows: the source has closed a loop, see leave.h and apart.h, or given it up. */
     LBC_TRANSFER_CLOSED = 3,
     LBC_TRANSFER_ASK = 4, /* no rows: the source waits, see apart.h */
 };
@@ -25,7 +25,7 @@ struct lbc_header {
     uint32_t magic, kind, loop, nspans;
     int64_t pass;
     uint64_t epoch;
-    uint32_t sequence, array; /* COLLECT: which collection, whose rows */
+    uint32_t sequence, array; /* COLLECT: which collection, whose rows; CLOSED: see apart.c */
     uint32_t last;            /* MOVE: of its move's pieces, see give.h; COLLECT: of the source's */
     uint32_t zero;
     int64_t packed_bytes;                    /* behind the rows; 0: nothing is packed */

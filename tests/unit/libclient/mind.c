@@ -345,6 +345,15 @@ static void take_step(struct mind *m, int rank, const struct lbw_step *s)
     tell_answer(m, s->loop, rank, s->step);
 }
 
+/* It would tell all, were there time. */
+static void tell_closed(struct mind *m, const struct lbw_close *c)
+{
+    const struct lbw_rank_msg msg = {.type = LBW_CLOSED, .u.closed = {c->loop, c->passes}};
+
+    for (int r = m->config.size - 1; r >= 0 && r >= m->config.size - m->config.tells_closed; r--)
+        send_to(m, r, &msg);
+}
+
 static void die(struct mind *m)
 {
     const struct lbw_rank_msg stop = {.type = LBW_STOP};
@@ -384,7 +393,8 @@ static void take(struct mind *m, int rank, const struct lbw_rank_msg *msg)
         take_step(m, rank, &msg->u.step);
         break;
     case LBW_CLOSE:
-        m->sums.closes++;
+        if (m->sums.closes++ == 0)
+            tell_closed(m, &msg->u.close);
         break;
     case LBW_LEAVE:
         m->sums.leaves++;
@@ -412,7 +422,9 @@ static bool serve(struct mind *m, int rank)
             return false;
         }
         take(m, rank, &msg);
-        if (m->config.end != MIND_LIVES && m->sums.messages >= m->config.after)
+        if (m->config.end != MIND_LIVES &&
+            (m->config.after_closes ? m->sums.closes >= m->config.after_closes
+                                    : m->sums.messages >= m->config.after))
             die(m);
     }
     return n >= 0;

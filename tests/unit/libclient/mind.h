@@ -27,6 +27,8 @@ struct mind_config {
     int64_t n;
     enum mind_end end;
     int after;        /* messages received before the end */
+    int after_closes; /* or so many that say a loop is closed; 0: does not count them */
+    int tells_closed; /* so many ranks hear of the first of those, from the last one on; the others do not */
     bool contradicts; /* tells ranks different layouts */
     int64_t elements; /* of a row of a pipelined loop; 0: it is none */
     bool

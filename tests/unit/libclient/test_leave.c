@@ -288,10 +288,13 @@ START_TEST(test_free)
 }
 END_TEST
 
-/* Between two passes, with the balancer lost, and then waits for the others where no code of the library runs. */
+/* Between two passes, and then waits for the others where no code of the library runs. */
 struct elsewhere {
     int size, leaver;
-    int told;               /* of the others, that have heard of it; by atomic additions */
+    int64_t tell_ns; /* who finds no memory to tell others tries again for so long */
+    int64_t most_ns; /* it waits for so long; 0: as long as it takes */
+    int told,
+        told_there; /* of the others, that have heard of it; while it waited.  By atomic additions */
     struct free_run passes; /* of it only runs */
 };
 
@@ -300,8 +303,9 @@ static void run_elsewhere(lb_ctx *ctx, int rank, void *data)
     struct elsewhere *s = data;
     uint64_t row[ROWS] = {0};
     lb_loop *l = lb_loop_open(ctx, "free", ROWS);
+    int64_t since_ns;
 
-    ctx->patience_ns = LBC_TELL_PART * TELL_NS;
+    ctx->patience_ns = LBC_TELL_PART * s->tell_ns;
     if (lb_loop_array(l, row, sizeof(row[0])))
         abort();
     for (int pass = 0; pass < 2; pass++)
@@ -311,32 +315,72 @@ static void run_elsewhere(lb_ctx *ctx, int rank, void *data)
     if (rank != s->leaver && lb_error(ctx) == -EIO)
         __atomic_fetch_add(&s->told, 1, __ATOMIC_RELAXED);
     lb_loop_close(l);
-    while (rank == s->leaver && __atomic_load_n(&s->told, __ATOMIC_RELAXED) < s->size - 1)
+    if (rank != s->leaver)
+        return;
+    since_ns = lbx_clock_mono_ns();
+    while (__atomic_load_n(&s->told, __ATOMIC_RELAXED) < s->size - 1 &&
+           (s->most_ns == 0 || lbx_clock_mono_ns() - since_ns < s->most_ns))
         lbx_clock_sleep_ns(TELL_NS / 10);
+    s->told_there = __atomic_load_n(&s->told, __ATOMIC_RELAXED);
 }
 
+/* Returns how many of the others have heard of it while it waited. */
+static int elsewhere(struct elsewhere *s, struct mind_config mind, int fail_sends)
+{
+    struct crew_config crew = {.size = s->size,
+                               .seed = (uint64_t)(s->size * 100 + s->leaver),
+                               .balanced = true,
+                               .apart = true,
+                               .fail_sends = fail_sends,
+                               .mind = mind,
+                               .run = run_elsewhere,
+                               .data = s};
+
+    (void)crew_run(&crew);
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < ROWS; i++)
+            ck_assert_int_eq(s->passes.runs[pass][i], 1);
+    for (int i = 0; i < ROWS; i++)
+        ck_assert_int_le(s->passes.runs[2][i], 1);
+    return s->told_there;
+}
+
+/* Whether the balancer is lost before it, as it hears of it, or while it tells of it, or lives and does not; and when memory is short. */
 START_TEST(test_elsewhere)
 {
+    const struct mind_config lost[] = {
+        {.end = MIND_CLOSES, .after = 2},
+        {.end = MIND_LIVES},
+        {.end = MIND_CLOSES, .after_closes = 1},
+        {.end = MIND_STOPS, .after_closes = 1},
+        {.end = MIND_SILENT, .after_closes = 1},
+        {.end = MIND_CLOSES, .after_closes = 1, .tells_closed = 1},
+        {.end = MIND_CLOSES, .after_closes = 1, .tells_closed = 2},
+        {.end = MIND_LIVES, .tells_closed = WORLD_RANKS_MAX},
+        {.end = MIND_CLOSES, .after_closes = 1},
+    };
+    const int fail_sends[] = {0, 0, 0, 0, 0, 0, 0, 0, 2};
+
     for (int size = 2; size <= 6; size++)
         for (int leaver = 0; leaver < size; leaver++) {
-            struct elsewhere s = {.size = size, .leaver = leaver};
-            struct crew_config crew = {
-                .size = size,
-                .seed = (uint64_t)(size * 100 + leaver),
-                .balanced = true,
-                .apart = true,
-                .mind = {.loops_max = 1, .n = ROWS, .end = MIND_CLOSES, .after = size},
-                .run = run_elsewhere,
-                .data = &s};
+            struct elsewhere s = {
+                .size = size, .leaver = leaver, .tell_ns = (fail_sends[_i] ? 20 : 1) * TELL_NS};
+            struct mind_config mind = lost[_i];
 
-            (void)crew_run(&crew);
-            ck_assert_int_eq(s.told, size - 1);
-            for (int pass = 0; pass < 2; pass++)
-                for (int i = 0; i < ROWS; i++)
-                    ck_assert_int_eq(s.passes.runs[pass][i], 1);
-            for (int i = 0; i < ROWS; i++)
-                ck_assert_int_le(s.passes.runs[2][i], 1);
+            mind.loops_max = 1;
+            mind.n = ROWS;
+            ck_assert_int_eq(elsewhere(&s, mind, fail_sends[_i]), size - 1);
         }
+}
+END_TEST
+
+/* Planted: where no rank can tell another one anything, and the balancer is lost as it hears of it, nobody hears of it. */
+START_TEST(test_planted_elsewhere)
+{
+    struct elsewhere s = {.size = 3, .leaver = 1, .tell_ns = TELL_NS, .most_ns = 20 * TELL_NS};
+    struct mind_config mind = {.loops_max = 1, .n = ROWS, .end = MIND_CLOSES, .after_closes = 1};
+
+    ck_assert_int_eq(elsewhere(&s, mind, 1), 0);
 }
 END_TEST
 
@@ -386,7 +430,9 @@ int main(void)
     tcase_add_loop_test(tc, test_pipelined, 0, brief_cases(12));
     tcase_add_test(tc, test_without_halo);
     tcase_add_loop_test(tc, test_free, 0, SEQUELS);
-    tcase_add_test(tc, test_elsewhere);
+    tcase_add_loop_test(tc, test_elsewhere, 0, brief_cases(9));
+    if (!getenv("LB_TEST_TCP")) /* there nothing that is sent fails as planned */
+        tcase_add_test(tc, test_planted_elsewhere);
     tcase_add_test(tc, test_lost_is_not_early);
     tcase_add_loop_test(tc, test_collect, 0, 4);
     tcase_add_loop_test(tc, test_late_is_not_early, 0, brief_cases(6));
