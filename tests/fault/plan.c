@@ -14,8 +14,8 @@
  *   again TYPE N    on the wire, to rank 0: the bytes of the Nth come twice; `flip`: a bit of them is another; `cut`: the
  *                   connection breaks in the middle of them.  TYPE `heard`: the bytes of its Nth report come twice here
  *   kill  MOMENT N  SIGKILL to itself at the Nth such moment; `stop`: SIGSTOP
- * TYPE: move, final, instruct, layout, answer.  MOMENT: TYPE (told, and on its way to at least one rank),
- * before-TYPE (decided, told nobody), sent, received, refused, dry, applied (a rank told it; the last: of a layout).
+ * TYPE: move, final, instruct, layout, answer, closed.  MOMENT: TYPE (told, and on its way to at least one rank),
+ * before-TYPE (decided, told nobody), sent, received, refused, dry, applied, close (a rank told it; applied: of a layout).
  * What was done is written to the file `done` there, a line each.
  */
 #include <signal.h>
@@ -165,6 +165,7 @@ static const char *name_of(enum lbw_rank_type type)
            : type == LBW_INSTRUCT ? "instruct"
            : type == LBW_LAYOUT   ? "layout"
            : type == LBW_ANSWER   ? "answer"
+           : type == LBW_CLOSED   ? "closed"
                                   : NULL;
 }
 
@@ -284,6 +285,8 @@ int __wrap_lbd_loops_message(struct lbd_loops *l, uint32_t rank, const struct lb
         if (msg->u.report.flags & LBW_DRY)
             signal_at("dry");
     }
+    if (msg->type == LBW_CLOSE)
+        signal_at("close");
     if (msg->type == LBW_STEP && msg->u.step.move_wall_ns > 0) {
         applied = msg->u.step.epoch == told.u.layout.epoch;
         signal_at("applied");
