@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# lbsim replays traces of real runs: loops of each kind on hosts of different speed, and what it predicts is compared with what
-# happened.
+# lbsim replays traces of real runs: loops of each kind on hosts of different speed, without and beside a load that comes and goes
+# on one of them, and what it predicts is compared with what happened.
 . "$(dirname "$0")/../lib/tap.sh"
 need_build lbsim examples/jacobi examples/sor bench/cpuloop lb-balancer
 need_cluster 2
@@ -12,19 +12,53 @@ cluster speed n2 .2
 
 field() { sed -n "s/.* $1=\([^ ]*\).*/\1/p" <<<"$2"; }
 # Both times are of the same run: how busy the machine is hardly matters, but a simulation of something else is far off.
-agrees() { awk -v e="$1" 'BEGIN { exit !(e != "" && e < 0.25) }'; }
-not_ok "a prediction of three quarters of the time would be seen" agrees 0.25
+agrees() { awk -v e="$1" 'BEGIN { exit !(e != "" && e <= 0.15) }'; }
+not_ok "a prediction of 84 % of the time would be seen" agrees 0.16
 not_ok "and none at all" agrees ""
 
-replay() { # KIND PROGRAM ARGUMENT...
-  ok "$1: the job runs" cluster user timeout 120 srun --mpi=pmix --lb="auto,trace=$shared/$1" -N2 -n2 "${@:2}"
-  line=$("$LB_BUILD/lbsim" --replay="$shared/$1")
-  diag "$line"
-  like "$line" "^replay policy=auto kind=$1 ranks=2 " "$1: its trace is replayed"
-  ok "$1: predicted about what it took" agrees "$(field error_ratio "$line")"
-  ok "$1: other policies, too" "$LB_BUILD/lbsim" --replay="$shared/$1" --policy=none --policy=siegell
+# Where the machine stops a rank for a moment the balancer may plan otherwise than the replay, and a short run goes another way: the
+# median of at most five counts, that is three that agree.
+RUNS=5
+most_agree() { # TRACE COMMAND...: runs it until it is decided; the errors are in $errors, the last prediction in $line
+  local trace=$1 good=0 bad=0 error
+  shift
+  errors=''
+  while [ $good -le $((RUNS / 2)) ] && [ $bad -le $((RUNS / 2)) ]; do
+    "$@" >"$tap_tmp/run" 2>&1 || { sed 's/^/# /' "$tap_tmp/run"; return 1; }
+    line=$("$LB_BUILD/lbsim" --replay="$trace") || return 1
+    error=$(field error_ratio "$line")
+    errors+=" ${error:-none}"
+    if agrees "$error"; then good=$((good + 1)); else bad=$((bad + 1)); fi
+  done
+  [ $good -gt $bad ]
 }
-replay stepped "$LB_BUILD/examples/jacobi" --n=1500 --steps=80
-replay doacross "$LB_BUILD/examples/sor" --n=800 --steps=20 --work=6
-replay doall "$LB_BUILD/bench/cpuloop" --iterations=1000
+
+replay() { # NAME KIND PROGRAM ARGUMENT...
+  local name=$1 kind=$2 trace=$shared/$1 st=0
+  shift 2
+  most_agree "$trace" cluster user timeout 120 srun --mpi=pmix --lb="auto,trace=$trace" -N2 -n2 "$@" || st=$?
+  diag "${line:-no prediction}"
+  like "${line:-}" "^replay policy=auto kind=$kind ranks=2 " "$name: jobs run, and their traces are replayed"
+  tap_result $st "$name: predicted what they took within 15 %:$errors"
+  ok "$name: other policies, too" "$LB_BUILD/lbsim" --replay="$trace" --policy=none --policy=siegell
+}
+all_kinds() { # NAME STEPS: so many times as many steps
+  replay "stepped$1" stepped "$LB_BUILD/examples/jacobi" --n=1500 --steps=$((80 * $2))
+  replay "doacross$1" doacross "$LB_BUILD/examples/sor" --n=800 --steps=$((40 * $2)) --work=6
+  replay "doall$1" doall "$LB_BUILD/bench/cpuloop" --iterations=$((500 * $2))
+}
+all_kinds '' 1
+
+cluster load n1 --cores 1 --period 1 --duty .5
+all_kinds -beside-load 2
+like "$(cluster load n1 status)" 'processes=1 cpu_s=[0-9]*[1-9]' "the load was there"
+cluster load n1 off
+
+# A trace that tells of hosts without the load: what it predicts must be seen to be wrong.
+lie() { sed -E 's/\[([0-9]+,[0-9]+),[0-9]+,([0-9]+)\]/[\1,\2,\2]/g' "$1"; }
+lie "$shared/doall-beside-load" >"$tap_tmp/lie"
+line=$("$LB_BUILD/lbsim" --replay="$tap_tmp/lie")
+diag "$line"
+like "$line" 'error_ratio=' "hosts that are not slowed down are simulated, too"
+not_ok "and the prediction is seen to be wrong" agrees "$(field error_ratio "$line")"
 done_testing
