@@ -4,8 +4,9 @@ tests_sim_test_cases_SOURCES = tests/sim/test_cases.c tests/sim/cases.c tests/si
 tests_sim_test_cases_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_sim_test_cases_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 check_PROGRAMS += tests/sim/test_random
-tests_sim_test_random_SOURCES = tests/sim/test_random.c tests/sim/cases.c tests/sim/cases.h
+tests_sim_test_random_SOURCES = tests/sim/test_random.c tests/sim/cases.c tests/sim/cases.h tests/sim/moved.c tests/sim/moved.h
 tests_sim_test_random_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_sim_test_random_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=lbp_balance_report -Wl,--wrap=lbp_balance_tick
 tests_sim_test_random_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 check_PROGRAMS += tests/sim/test_step
 tests_sim_test_step_SOURCES = tests/sim/test_step.c tests/sim/step_cases.c tests/sim/step_cases.h

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Planted failures: all is staked at once, whatever moves cost; nothing is ever moved; an account that praises itself; and the
-# published policy in place of auto.  Each limit on what loses must see them, of test_stake, of test_step and of test_swings.
+# published policy in place of auto; loads where hosts are said to be steady.  Each limit on what loses or goes to and fro must see
+# them, of test_stake, test_step, test_swings and test_random.
 set -u
 [ -z "${LB_TEST_FEW:-}${LB_TEST_BRIEF:-}" ] || exit 77 # too few for the limits
 . "${top_srcdir:-.}/tests/lib/planted.sh"
@@ -11,4 +12,5 @@ planted_seen SIM_STILL sim/test_stake stake 'dear moves take' 'loads that move l
 planted_seen SIM_PLANTED sim/test_stake account 'more than was won'
 planted_seen SIM_PLANTED sim/test_step drawn 'on steady hosts the worst takes' 'tried again and again'
 planted_seen SIM_PLANTED sim/test_swings errors 'noisy times: all limits are passed' 'slow moments: all limits are passed' 'in turn: all limits are passed'
+planted_seen SIM_PLANTED sim/test_random steady 'to and fro: the limits of all kinds are passed'
 echo "the planted failures were seen"

@@ -13,7 +13,7 @@
 static const struct {
     char name;
     double limit; /* ratio to the ideal, mean over the seeds */
-} limits[] = {{'A', 1.03}, {'B', 1.04}, {'C', 1.06}, {'D', 1.06}, {'E', 1.08}};
+} limits[] = {{'A', 1.002}, {'B', 1.003}, {'C', 1.002}, {'D', 1.003}, {'E', 1.006}};
 
 static void check_whole(const struct sim_result *r, const char *what, unsigned seed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The balancer on drawn cases, in virtual time: every iteration exactly once, always an end, and never worse than doing
- * nothing by more than 1 % and one iteration.
+ * nothing by more than 1 % and one iteration; and on hosts that stay as they are nothing goes to and fro.
  */
 #include <check.h>
 #include <math.h>
@@ -10,10 +10,12 @@
 #include <string.h>
 
 #include "tests/sim/cases.h"
+#include "tests/sim/moved.h"
 #include "tests/unit/brief.h"
 #include "tests/unit/suite.h"
 
 #define ROUNDS 2000
+#define STEADY_ROUNDS 4000
 
 static double draw(unsigned *seed, double from, double to)
 {
@@ -190,6 +192,134 @@ START_TEST(test_never_worse)
 }
 END_TEST
 
+/* No host changes its speed: nothing asks for a move but what was not known at the beginning, and chance. */
+static void make_steady(struct sim_case *c)
+{
+    for (uint32_t i = 0; i < c->config.nranks; i++) {
+        c->host[i].flip_ns = 0;
+        c->host[i].stop_from_ns = c->host[i].stop_to_ns = 0;
+    }
+}
+
+/* What decides how much there is to move on steady hosts: the costs of iterations, and whether speeds are seen as they are. */
+enum kind { ALIKE, UNLIKE, QUOTA, SMOOTH, ROUGH, KINDS };
+static const char *const kind_name[] = {"even costs, equal hosts", "even costs",
+                                        "even costs, quotas", "smooth costs", "rough costs"};
+
+static bool hosts_equal(const struct sim_case *c)
+{
+    for (uint32_t i = 1; i < c->config.nranks; i++)
+        if (c->host[i].cores != c->host[0].cores ||
+            sim_host_hardware(&c->host[i]) != sim_host_hardware(&c->host[0]))
+            return false;
+    return true;
+}
+
+static enum kind kind_of(const struct sim_case *c)
+{
+    double least = INFINITY, most = 0, ways = 0;
+
+    for (int64_t i = 0; i < c->config.n; i++) {
+        least = fmin(least, c->cost_ns[i]);
+        most = fmax(most, c->cost_ns[i]);
+        ways += i > 0 ? fabs(c->cost_ns[i] - c->cost_ns[i - 1]) : 0;
+    }
+    if (most - least >= 1) /* smooth: one slope, or a step */
+        return ways < 1.5 * (most - least) ? SMOOTH : ROUGH;
+    return c->host[0].quota ? QUOTA : hosts_equal(c) ? ALIKE : UNLIKE;
+}
+
+/* Of the loops of one kind: sums, but for the greatest of one. */
+struct steady {
+    unsigned loops;
+    double passes, iterations; /* executed */
+    double rank_passes, moves, moved, back, plans;
+    double most_plans; /* a pass, of one loop */
+};
+
+static void add_steady(struct steady *o, const struct sim_case *c, const struct moved *m)
+{
+    o->loops++;
+    o->passes += c->config.passes;
+    o->rank_passes += (double)c->config.passes * c->config.nranks;
+    o->iterations += (double)c->config.passes * (double)c->config.n;
+    o->moves += (double)m->moves;
+    o->moved += (double)m->iterations;
+    o->back += (double)m->back;
+    o->plans += (double)m->plans;
+    o->most_plans = fmax(o->most_plans, (double)m->plans / c->config.passes);
+}
+
+/* What loops of one kind may do. */
+struct steady_limit {
+    double plans, most_plans; /* a pass: of all, and of one loop */
+    double moves;             /* a rank and pass */
+    double back; /* iterations that return to who gave them away, of all that are executed */
+};
+
+/*
+ * Hosts that stay as they are, up to 20 passes.  Where iterations are alike and hosts, too, nothing may ever be moved, and where
+ * hosts are not, next to nothing may come back; quotas make speeds uncertain.  Costs that go up or down must be learned.  Where
+ * each iteration has a cost of its own no speed says when a rank will be ready, and in each pass what is left at its end goes to
+ * and fro: that is bounded, and no more.
+ */
+START_TEST(test_steady)
+{
+    static const struct steady_limit limits[KINDS] = {[ALIKE] = {0, 0, 0, 0},
+                                                      [UNLIKE] = {0.04, 1, 0.028, 6e-5},
+                                                      [QUOTA] = {0.11, 3, 0.067, 3e-4},
+                                                      [SMOOTH] = {0.23, 7, 0.18, 0.002},
+                                                      [ROUGH] = {1.4, 22, 2.9, 0.038}};
+    unsigned begin = getenv("SIM_FIRST") ? (unsigned)atoi(getenv("SIM_FIRST")) : 1;
+    unsigned rounds =
+        getenv("SIM_ROUNDS") ? (unsigned)atoi(getenv("SIM_ROUNDS")) : brief_rounds(STEADY_ROUNDS);
+    bool planted = getenv("SIM_PLANTED") != NULL; /* loads that come and go: planted.sh */
+    struct steady sum[KINDS] = {0};
+    int passed = 0;
+
+    for (unsigned seed = begin; seed < begin + rounds; seed++) {
+        struct sim_case c;
+        struct sim_result r;
+        struct moved m;
+
+        draw_case(&c, seed);
+        c.config.passes = 1 + (int)(seed % 20);
+        if (!planted)
+            make_steady(&c);
+        moved_begin(c.config.n);
+        ck_assert_int_eq(sim_run(&c.config, &r), 0);
+        m = moved_end();
+        check_whole(&c, &r, seed);
+        if (c.config.nranks > 1)
+            add_steady(&sum[kind_of(&c)], &c, &m);
+        if (getenv("SIM_VERBOSE"))
+            printf("steady seed=%u kind=%d np=%u n=%ld passes=%d moves=%ld moved=%ld back=%ld "
+                   "most=%ld plans=%ld to_static=%.4f\n",
+                   seed, kind_of(&c), c.config.nranks, (long)c.config.n, c.config.passes,
+                   (long)m.moves, (long)m.iterations, (long)m.back, (long)m.most, (long)m.plans,
+                   (double)r.end_ns / (double)r.static_ns);
+        case_free(&c);
+    }
+    for (int k = 0; k < KINDS; k++) {
+        const struct steady *s = &sum[k];
+        double plans = s->plans / fmax(1, s->passes), moves = s->moves / fmax(1, s->rank_passes),
+               back = s->back / fmax(1, s->iterations);
+        bool kept = plans <= limits[k].plans && s->most_plans <= limits[k].most_plans &&
+                    moves <= limits[k].moves && back <= limits[k].back;
+
+        printf("steady %s: loops=%u plans=%.4f most_plans=%.2f moves=%.4f back=%.6f "
+               "of_moved=%.4f\n",
+               kind_name[k], s->loops, plans, s->most_plans, moves, back,
+               s->back / fmax(1, s->moved));
+        passed += !kept;
+        if (rounds >= STEADY_ROUNDS && !planted)
+            ck_assert_msg(kept, "%s: more goes to and fro than may", kind_name[k]);
+    }
+    if (planted) /* the limits of each kind must be passed */
+        ck_assert_msg(passed < KINDS, "to and fro: the limits of all kinds are passed");
+}
+END_TEST
+
 /* The other policies need not be good, but right. */
 START_TEST(test_policies)
 {
@@ -240,7 +370,7 @@ static int trace(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    TCase *t = suite_case("random");
+    TCase *t = suite_case("random"), *steady = suite_case("steady");
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc > 1)
@@ -248,5 +378,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(t, 300);
     tcase_add_test(t, test_never_worse);
     tcase_add_test(t, test_policies);
-    return suite_run("random", t);
+    tcase_set_timeout(steady, 300);
+    tcase_add_test(steady, test_steady);
+    return suite_run("random", t, steady);
 }

@@ -129,8 +129,8 @@ struct sum {
 /* The tolerance.  Boasting is worse than modesty: of a quota that short blocks do not feel nobody knows. */
 static bool good(const struct sum *s, enum load load)
 {
-    return s->mean > 0.92 && s->mean < (load == FLIPS ? 1.02 : 1.01) && s->off < 0.1 &&
-           s->most < (load == FLIPS ? 1.25 : 1.1);
+    return s->mean > 0.93 && s->mean < 1.002 && s->off < 0.065 &&
+           s->most < (load == FLIPS ? 1.21 : 1.05);
 }
 
 static double one(int kind, enum load load, const char *policy, unsigned seed, double *ret_took)

@@ -132,14 +132,14 @@ static void dear(const char *policy, double worst_limit, unsigned lost_limit, do
 
 START_TEST(test_dear)
 {
-    dear("auto", 1.07, 8, 1.18);
+    dear("auto", 1.07, 6, 1.18);
 }
 END_TEST
 
 /* Who stakes more wins more, and loses more. */
 START_TEST(test_dear_bold)
 {
-    dear("auto,stake=0.25", 1.12, 24, 1.09);
+    dear("auto,stake=0.25", 1.08, 18, 1.085);
 }
 END_TEST
 
@@ -213,13 +213,13 @@ static void moving(const char *policy, double mean_limit, double worst_limit, un
 
 START_TEST(test_moving)
 {
-    moving("auto", 0.955, 1.06, 50, 5);
+    moving("auto", 0.955, 1.06, 45, 3);
 }
 END_TEST
 
 START_TEST(test_moving_bold)
 {
-    moving("auto,stake=0.25", 0.94, 1.12, 90, 15);
+    moving("auto,stake=0.25", 0.94, 1.1, 80, 15);
 }
 END_TEST
 
@@ -252,13 +252,13 @@ START_TEST(test_nothing_at_stake)
     if (brief_rounds(MOVING) < MOVING) /* too few for what is true of most */
         return;
     if (getenv("SIM_PLANTED")) /* each of the limits must be passed */
-        ck_assert_msg(lost <= 2 || fmax(dear.worst, moving.worst) <= 1.03,
+        ck_assert_msg(lost <= 2 || fmax(dear.worst, moving.worst) <= 1.025,
                       "with no stake %u lose more than 1 %%, and the worst takes %.3f", lost,
                       fmax(dear.worst, moving.worst));
-    ck_assert_msg(lost <= 2 && fmax(dear.worst, moving.worst) <= 1.03,
+    ck_assert_msg(lost <= 2 && fmax(dear.worst, moving.worst) <= 1.025,
                   "with no stake %u lose more than 1 %%, the worst takes %.3f", lost,
                   fmax(dear.worst, moving.worst));
-    ck_assert_msg(dear.sum / dear.n <= 0.74 && moving.sum / moving.n <= 0.98,
+    ck_assert_msg(dear.sum / dear.n <= 0.73 && moving.sum / moving.n <= 0.977,
                   "with no stake all take %.3f and %.3f of fixed shares", dear.sum / dear.n,
                   moving.sum / moving.n);
 }
@@ -279,7 +279,7 @@ START_TEST(test_home)
         add_case(&o, &c, "auto");
     }
     printf("stake home worst=%.4f\n", o.worst);
-    ck_assert_msg(o.worst <= 1.005, "who loses little for ever takes %.3f", o.worst);
+    ck_assert_msg(o.worst <= 1.003, "who loses little for ever takes %.3f", o.worst);
 }
 END_TEST
 
@@ -323,12 +323,12 @@ START_TEST(test_long)
     }
     printf("stake long auto_to_static=%.4f %.4f %.4f\n", over[0], over[1], over[2]);
     if (getenv("SIM_PLANTED")) /* each of the limits must be passed */
-        ck_assert_msg(over[2] <= 0.9 || over[1] <= 0.93 || over[0] <= 1.0,
+        ck_assert_msg(over[2] <= 0.9 || over[1] <= 0.93 || over[0] <= 0.99,
                       "in all long loops %.3f, %.3f and %.3f of the time of fixed shares", over[0],
                       over[1], over[2]);
     ck_assert_msg(over[2] <= 0.9, "in long loops %.3f of the time of fixed shares", over[2]);
     ck_assert_double_le(over[1], 0.93);
-    ck_assert_double_le(over[0], 1.0);
+    ck_assert_double_le(over[0], 0.99);
 }
 END_TEST
 
@@ -392,7 +392,7 @@ START_TEST(test_account)
     }
     printf("stake account_over_truth=%.4f moved=%d\n", most, moved);
     ck_assert_int_ge(moved, 10); /* else nothing is shown */
-    ck_assert_msg(most <= 0.03, "the account says %.3f more than was won", most);
+    ck_assert_msg(most <= 0.022, "the account says %.3f more than was won", most);
 }
 END_TEST
 

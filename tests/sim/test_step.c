@@ -18,11 +18,11 @@
 
 #define ROUNDS 1500
 #define STEADY_WORST 1.01 /* over fixed shares: of all loops on hosts that stay as they are, */
-#define WORST 1.06        /* and of all */
-#define BAD 4             /* of 1000 may lose more than 1 %, */
-#define VERY_BAD 1        /* and more than 5 % */
+#define WORST 1.045       /* and of all */
+#define BAD 3             /* of 1000 may lose more than 1 %, */
+#define VERY_BAD 0        /* and more than 5 % */
 /* Beyond 1 %, whatever comes, so many steps of fixed shares, and ns: not a part of the time, however long the loop goes on. */
-#define LOST_STEPS 2
+#define LOST_STEPS 1
 #define LOST_NS 250e6
 #define TRIED 4 /* plans: there, back, and chance */
 #define TRIED_LOSES 1.005
@@ -141,7 +141,7 @@ START_TEST(test_reacts)
 END_TEST
 
 /*
- * The automatic block is within 2 % of the best one (seed 000, figure 8).  Where messages are so dear that two blocks are
+ * The automatic block is within 1 % of the best one (seed 000, figure 8).  Where messages are so dear that two blocks are
  * best, unequal ones are better than the equal ones that the model knows of.
  */
 START_TEST(test_grain)
@@ -150,8 +150,8 @@ START_TEST(test_grain)
         uint32_t nranks;
         int64_t shift_ns;
         double most;
-    } cases[] = {{2, 100000, 1.02},  {4, 100000, 1.02},   {6, 100000, 1.02},
-                 {4, 1000000, 1.02}, {6, 10000000, 1.06}, {4, 5000, 1.02}};
+    } cases[] = {{2, 100000, 1.01},  {4, 100000, 1.01},   {6, 100000, 1.01},
+                 {4, 1000000, 1.01}, {6, 10000000, 1.05}, {4, 5000, 1.01}};
 
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
         bool drained = _i == 1; /* all wait for the last rank between two steps */
@@ -183,7 +183,7 @@ START_TEST(test_grain)
             "grain drained=%d hosts=%u shift_us=%ld block=%ld best_block=%ld auto_over_best=%.4f\n",
             drained, cases[k].nranks, (long)cases[k].shift_ns / 1000, (long)r.block,
             (long)best_block, (double)automatic / (double)best);
-        ck_assert_double_le((double)automatic, (drained ? 1.02 : cases[k].most) * (double)best);
+        ck_assert_double_le((double)automatic, (drained ? 1.005 : cases[k].most) * (double)best);
         free(c.cost_ns);
     }
 }
@@ -287,10 +287,10 @@ START_TEST(test_never_worse)
     ck_assert_double_le(most_steps, LOST_STEPS);
     if (rounds < ROUNDS) /* too few for what is true of most */
         return;
-    ck_assert_double_le(sum_auto / sum_static, 0.57);
+    ck_assert_double_le(sum_auto / sum_static, 0.56);
     ck_assert_uint_le(bad, rounds * BAD / 1000);
     ck_assert_uint_le(very_bad, rounds * VERY_BAD / 1000);
-    ck_assert_uint_le(wavers, rounds / 250);
+    ck_assert_uint_le(wavers, rounds / 500);
 }
 END_TEST
 
