@@ -19,8 +19,8 @@ tests_sim_test_swings_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) 
 check_PROGRAMS += tests/sim/test_saved
 tests_sim_test_saved_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_sim_test_saved_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
-check_SCRIPTS += tests/sim/test_lbsim.sh tests/sim/test_forecast.sh tests/sim/planted.sh
-EXTRA_DIST += tests/sim/test_lbsim.sh tests/sim/test_forecast.sh tests/sim/planted.sh
+check_SCRIPTS += tests/sim/test_lbsim.sh tests/sim/test_forecast.sh tests/sim/test_ablation.sh tests/sim/planted.sh
+EXTRA_DIST += tests/sim/test_lbsim.sh tests/sim/test_forecast.sh tests/sim/test_ablation.sh tests/sim/planted.sh
 check_PROGRAMS += tests/sim/test_reaction
 tests_sim_test_reaction_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_sim_test_reaction_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
@@ -28,3 +28,9 @@ check_PROGRAMS += tests/sim/test_stake
 tests_sim_test_stake_SOURCES = tests/sim/test_stake.c tests/sim/step_cases.c tests/sim/step_cases.h tests/sim/praise.c tests/sim/praise.h
 tests_sim_test_stake_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_sim_test_stake_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+# lbsim with a mechanism switched off, for ablations (bench/ablation).
+noinst_PROGRAMS += tests/sim/lbsim-without
+tests_sim_lbsim_without_SOURCES = $(lbsim_SOURCES) tests/sim/without.c
+tests_sim_lbsim_without_CFLAGS = $(LB_CFLAGS) $(JANSSON_CFLAGS)
+tests_sim_lbsim_without_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=lbp_adjacent_bounds -Wl,--wrap=lbp_profile_init -Wl,--wrap=lbp_pair_cost_init
+tests_sim_lbsim_without_LDADD = libsim.la libpolicy.la libcommon.la $(JANSSON_LIBS) -lm
