@@ -22,4 +22,5 @@ for p in 1 2 3 5 7 8 9 10; do faulty $p "$wrong" -DMOVES=1; done
 for p in 4 11; do faulty $p "$wrong" -DMOVES=1 -DBREAKS; done
 faulty 6 "$wrong" -DMOVES=2
 faulty 12 "$stuck" -DMOVES=1
+for p in 13 14; do faulty $p "$stuck" -DMOVES=1 -DRANKS=3 -DDIES; done
 done_testing

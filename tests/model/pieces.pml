@@ -14,7 +14,8 @@
  *   SLOTS                  for transfers that are not over; it is checked that there are enough
  *   CLOSES                 rank 0 may close the loop early, in the last pass
  *   BREAKS                 a rank's transport may fail at any moment, and then all others' do at some time
- *   DIES                   and rank 0 may die instead, at any moment
+ *   DIES                   rank 0 may die instead, at any moment; others fail when they hear of it, or of one that has failed:
+ *                          at any moment after it, or (deaf) where they wait for it only
  *   PLANTED=1              what is still to go is run here all the same
  *   PLANTED=2              the room of a piece that came is not given back
  *   PLANTED=3              a rank enters the barrier with pieces still to go
@@ -27,6 +28,8 @@
  *   PLANTED=10             a piece is made though there is no room for it
  *   PLANTED=11             what is still to go is not taken back when the transport fails
  *   PLANTED=12             room for a piece is asked for by who has run out of what remains only
+ *   PLANTED=13             (DIES) who waits for what comes from a rank that has died does not hear of it
+ *   PLANTED=14             (DIES) who waits for a rank that has failed does not hear of it
  *
  * Checked: every iteration exactly once in every pass (with CLOSES: run, or dropped by the rank that closed), with its rows
  * and its data; never more pieces than CREDIT in a rank's memory; each move told of once by both ends, when all of it is
@@ -59,6 +62,7 @@
 #define TAKEN 2     /* the header was received */
 #define RECEIVING 3 /* there is a place for rows and data */
 #define RECEIVED 4  /* the destination owns the iteration */
+#define DROPPED 5   /* will not come */
 
 typedef transfer {
     byte state, from, to, mask, pass, part_of;
@@ -80,10 +84,20 @@ byte owned[RANKS], remaining[RANKS];
 byte rows[RANKS], data[RANKS]; /* whose contents are in this rank's memory; with its program */
 byte out[RANKS], in[RANKS];    /* pieces in memory */
 byte handed[PASSES];           /* iterations that were handed to a program, or dropped */
-byte entered[PASSES];          /* ranks in the pass's barrier */
+byte entered[PASSES];          /* who is in the pass's barrier */
 byte ended;
 bool broken, said; /* a transport has failed; a rank has said that results are incomplete */
 bool dead;         /* rank 0 */
+#define BIT(r) (1 << (r))
+#ifdef DIES
+bool deaf;
+byte gone; /* who has died or failed */
+#if PLANTED == 14
+#define GONE (gone & BIT(0))
+#else
+#define GONE gone
+#endif
+#endif
 
 #if SLOTS == 3
 #define ANY_OF(what, mine) (what(0, mine) || what(1, mine) || what(2, mine))
@@ -144,8 +158,21 @@ bool dead;         /* rank 0 */
 #else
 #define ROOM_OUT(x) (g[x].rest == 0 || out[me] < CREDIT)
 #endif
-/* what a dead rank has not sent whole does not come */
-#define ARRIVES(k) (t[k].eager || t[k].from != 0 || !dead)
+/* what one that has died or failed has not sent whole does not come */
+#ifdef DIES
+#define ARRIVES(k) (t[k].eager || (gone & BIT(t[k].from)) == 0)
+#define UNSENT(k, none) (t[k].open && t[k].from == me && (GONE & BIT(t[k].to)) != 0 && !COMPLETE(k))
+#if PLANTED == 13
+#define UNCOME(k, none) false
+#else
+#define UNCOME(k, none) (t[k].to == me && t[k].state == RECEIVING && (GONE & BIT(t[k].from)) != 0)
+#endif
+#define WAITS (ANY_OF(UNSENT, 0) || ANY_OF(UNCOME, 0) || (waiting && (GONE & ~entered[pass]) != 0))
+#define FAILS (gone != 0 && (!deaf || WAITS))
+#else
+#define ARRIVES(k) true
+#define FAILS true
+#endif
 #define OBEYS (nmoves < MOVES && final <= pass && !waiting && !failed)
 
 /* A program's next iteration; it is handed out as the first one that remains. */
@@ -250,7 +277,7 @@ inline take_back(x) {
 /* Of a transfer that is over nothing matters any more. */
 inline forget(k) {
     if
-    :: t[k].state == RECEIVED && !t[k].open ->
+    :: t[k].state >= RECEIVED && !t[k].open ->
         t[k].from = 0;
         t[k].to = 0;
         t[k].mask = 0;
@@ -340,7 +367,7 @@ inline finish(k) {
         FORGET_OUT(k) \
         forget(k) \
     :: COMES(k, 0) -> \
-        t[k].state = RECEIVED; \
+        t[k].state = DROPPED; \
         forget(k) \
     :: else \
     fi;
@@ -348,6 +375,10 @@ inline finish(k) {
 inline fail() {
     failed = true;
     broken = true;
+    waiting = false;
+#ifdef DIES
+    gone = gone | BIT(me);
+#endif
     said = said || ANY_OF(OPEN, 0) || ANY_OF(COMES, 0);
     EACH(FAIL)
     EACH_GIVE(FAIL_GIVE)
@@ -399,17 +430,17 @@ proctype rank(byte me) {
             remaining[me] = 0 }
 #endif
 #if defined(BREAKS) || defined(DIES)
-        :: d_step { !failed -> fail() }
-        :: d_step { failed && remaining[me] == 0 -> waiting = false } -> break
+        :: d_step { !failed && FAILS -> fail() }
+        :: failed && remaining[me] == 0 -> break
 #endif
 #ifdef DIES
-        :: d_step { me == 0 -> dead = true; broken = true } -> goto over
+        :: d_step { me == 0 -> dead = true; broken = true; gone = gone | BIT(0) } -> goto over
 #endif
         /* try_end of pass.c */
         :: d_step { remaining[me] == 0 && !waiting && !failed && final > pass && !SENDING && !EXPECTED ->
-            entered[pass]++;
+            entered[pass] = entered[pass] | BIT(me);
             waiting = true }
-        :: d_step { remaining[me] == 0 && waiting && entered[pass] == RANKS && !EXPECTED -> waiting = false } -> break
+        :: d_step { remaining[me] == 0 && waiting && entered[pass] == BIT(RANKS) - 1 && !EXPECTED -> waiting = false } -> break
         od;
         pass++
     :: else -> break
@@ -422,6 +453,12 @@ init {
     byte r, all;
 
     atomic {
+#ifdef DIES
+        if
+        :: deaf = true
+        :: deaf = false
+        fi;
+#endif
         for (r : 0 .. N - 1) {
             owned[r % RANKS] = owned[r % RANKS] | (1 << r);
             rows[r % RANKS] = owned[r % RANKS];
