@@ -35,8 +35,7 @@ struct loop {
     uint64_t epoch;
     struct lbw_move last; /* told */
     int last_source;
-    struct lbw_rank_msg
-        told; /* of a stepped loop: the last layout, if it was lost on the way to a rank */
+    struct lbw_rank_msg told; /* of a stepped loop: the last layout, if lost on the way to a rank */
     bool lost;
     uint64_t layout, applied[RANKS_MAX]; /* of a stepped loop: told last; in force there */
     int budget;                          /* moves until it has had enough of this pass */
