@@ -34,6 +34,13 @@ case_holds "in the step before, three ranks" "$ends" "" -DEARLY -DRANKS=3 -DSTEP
 case_holds "in the step before, a rank ends at any moment" "$ends" "" -DEARLY -DRANKS=2 -DSTEPS=3 -DENDS
 case_holds "in the step before, all ranks come to the last layout" "$fair" "-a -f -N moves" -DEARLY -DLIVE -DRANKS=2 -DK=1
 case_holds "in the step before, the balancer dies at any moment: ranks ask no more" "$fair" "-a -f -N rests" -DEARLY -DLIVE -DDIES -DRANKS=2 -DEPOCHS=1 -DK=1
+case_holds "a rank is killed at any moment: nobody waits for it for ever, who closes the loop without an error misses nothing" "$ends" "" -DKILLS -DRANKS=2 -DSTEPS=3 -DEPOCHS=1
+case_holds "through two layouts" "$ends" "" -DKILLS -DRANKS=2 -DSTEPS=3 -DK=1
+case_holds "one of three is killed" "$ends" "" -DKILLS -DRANKS=3 -DSTEPS=1 -DEPOCHS=1 -DK=1
+case_holds "one of three, and a step without a vote" "$ends" "" -DKILLS -DDEAF -DSAME -DRANKS=3 -DSTEPS=2 -DEPOCHS=1
+case_holds "pipelined, a rank is killed" "$ends" "" -DKILLS -DLATER=1 -DRANKS=2 -DSTEPS=3 -DEPOCHS=1
+case_holds "two steps later, a rank is killed" "$ends" "" -DKILLS -DLATER=2 -DRANKS=2 -DSTEPS=4 -DEPOCHS=1
+case_holds "in the step before, a rank is killed" "$ends" "" -DKILLS -DEARLY -DRANKS=2 -DSTEPS=3 -DEPOCHS=1
 
 faulty() { ok "planted fault $1 is found" found "$2" "$3" "$4" -DRANKS=2 -DPLANTED="$1" "${@:5}"; }
 wrong='assertion violated\|invalid end state ('
@@ -50,4 +57,8 @@ faulty 15 'invalid end state (' "$ends" "" -DSYNC -DDIES -DK=1
 faulty 16 "$wrong" "$ends" "" -DLATER=1 -DSTEPS=4
 faulty 16 "$wrong" "$ends" "" -DLATER=2 -DSTEPS=5
 faulty 17 "$wrong" "$ends" "" -DEARLY -DSTEPS=4
+killed() { ok "planted fault $1 is found" found "$2" "$ends" "" -DPLANTED="$1" -DKILLS -DRANKS=3 -DEPOCHS=1 "${@:3}"; }
+for p in 18 19; do killed $p 'invalid end state (' -DSTEPS=1 -DK=1; done
+killed 20 'assertion violated' -DSTEPS=1 -DK=1
+killed 21 'assertion violated' -DSTEPS=2 -DDEAF -DSAME
 done_testing

@@ -43,7 +43,6 @@
 #endif
 #define RANKS 3
 #define MOST 2
-#define ALL ((1 << N) - 1)
 
 /* A rank's exchange, and what its messages say. */
 #define BEGIN 0
@@ -67,7 +66,7 @@ byte deaths, dead;
 
 #define BIT(r) (1 << (r))
 
-/* Of one that is gone who waits for it is told. */
+/* Who waits for one that is gone is told. */
 #if PLANTED == 9
 #define GONE(p) false
 #elif PLANTED == 10
@@ -87,7 +86,8 @@ inline post(p, what, much) {
 
 /* What a rank has not sent whole when it is gone does not come. */
 #define COMES(p) ((todo & BIT(p)) != 0 && nempty(c[TO(p, me)]) && (c[TO(p, me)]?[_, _, _, true] || (gone & BIT(p)) == 0))
-#define MISSES(p) (GONE(p) && ((todo & BIT(p)) != 0 || unread[TO(me, p)] != 0))
+/* What is sent is looked at when all that is waited for is there. */
+#define MISSES(p) (GONE(p) && (todo == 0 -> unread[TO(me, p)] != 0 : (todo & BIT(p)) != 0))
 
 /* One message of an exchange from a rank. */
 inline receive(p) {
@@ -334,8 +334,7 @@ proctype rank(byte me) {
         last = 0;
         todo = 0;
         rounds = 0;
-        takers = 0;
-        givers = 0;
+        takers = 0; givers = 0;
 #ifdef DIES
         if
         :: (well & BIT(me)) == 0 ->
@@ -349,16 +348,19 @@ proctype rank(byte me) {
                    od
                }
             fi;
-            p = 0;
-            k = 0;
-            m = 0;
-            b = 0;
-            copy = false
+            p = 0; k = 0; m = 0; b = 0; copy = false
         :: else
         fi
 #endif
     }
 }
+
+/* Layouts are blocks in order. */
+#ifdef ANY
+#define LEAST(x) 0
+#else
+#define LEAST(x) x
+#endif
 
 init {
     byte r, i, x, y;
@@ -378,28 +380,8 @@ init {
             :: size[i] = 3
 #endif
             fi;
-#ifdef ANY
-            if
-            :: x = 0
-            :: x = 1
-            :: x = 2
-            fi;
-            if
-            :: y = 0
-            :: y = 1
-            :: y = 2
-            fi;
-#else
-            /* blocks in order */
-            do
-            :: x < RANKS - 1 -> x++
-            :: break
-            od;
-            do
-            :: y < RANKS - 1 -> y++
-            :: break
-            od;
-#endif
+            select (x : LEAST(x) .. RANKS - 1);
+            select (y : LEAST(y) .. RANKS - 1);
             data[x] = data[x] | BIT(i);
             own[y] = own[y] | BIT(i);
             if

@@ -4,6 +4,8 @@
 command -v spin >/dev/null || skip_all "spin is not installed"
 command -v "${CC:-gcc}" >/dev/null || skip_all "no C compiler"
 
+optimize=-O1 # what is searched whole; a fault is found before such a compilation has ended
+
 # Build the verifier of a case, and search, for 200 s of processor time at most: beside other tests that may be long.
 # Its output in $tap_tmp/pan.out.
 search() { # CFLAGS PANFLAGS DEFINE...
@@ -12,7 +14,7 @@ search() { # CFLAGS PANFLAGS DEFINE...
   rm -rf "$tap_tmp/pan"
   mkdir "$tap_tmp/pan"
   # shellcheck disable=SC2086
-  (cd "$tap_tmp/pan" && spin -a "$@" "$model" && "${CC:-gcc}" -w -O1 -DCOLLAPSE -DMEMLIM=1500 $cflags -o pan pan.c && { ulimit -t 200; ./pan -m1000000 -w22 $flags; }) \
+  (cd "$tap_tmp/pan" && spin -a "$@" "$model" && "${CC:-gcc}" -w "$optimize" -DCOLLAPSE -DMEMLIM=1500 $cflags -o pan pan.c && { ulimit -t 200; ./pan -m1000000 -w22 $flags; }) \
     >"$tap_tmp/pan.out" 2>&1 || { tail -n 20 "$tap_tmp/pan.out"; return 1; }
 }
 
@@ -25,7 +27,7 @@ holds() { # CFLAGS PANFLAGS DEFINE...
 }
 
 found() { # REGEX CFLAGS PANFLAGS DEFINE...
-  local what=$1
+  local what=$1 optimize=-O0
   shift
   search "$@" || return
   cat "$tap_tmp/pan.out"

@@ -21,6 +21,10 @@
  *   RANKS, STEPS, EPOCHS   how many; K: the longest interval that ranks propose between two votes
  *   LIES                   ranks are told different layouts under one epoch
  *   ENDS                   rank 0 may end at any moment; the others learn of it where they wait for somebody
+ *   KILLS                  rank 0 may die at any moment, in a vote, a move or an exchange, too; what it had sent may come or not.
+ *                          Others hear of it where they wait, or (deaf) only where they wait for a rank that has died or failed.
+ *                          Who hears of it has failed, and ends; the others close the loop together, by one more reduction
+ *   DEAF, SAME             (KILLS) deaf always; all ranks propose the longest interval
  *   LOSES                  (LIVE) so many times a layout on its way to a rank is lost; the balancer tells it again
  *   PLANTED=1              a rank applies a layout when it hears of it, without a vote
  *   PLANTED=2              what ranks vote for is not compared
@@ -39,9 +43,14 @@
  *   PLANTED=15             (SYNC, DIES) a rank waits for a balancer that is lost
  *   PLANTED=16             (LATER) rank 0 takes a vote in the exchange that it is entered in
  *   PLANTED=17             (EARLY) rank 0 has a layout that came when it had voted already
+ *   PLANTED=18             (KILLS) who waits for a rank that has died does not hear of it
+ *   PLANTED=19             (KILLS) nor who waits for one that has failed
+ *   PLANTED=20             (KILLS) who waits for rows of a rank that has died goes on without them
+ *   PLANTED=21             (KILLS) a rank closes the loop without the others
  *
  * Checked: each iteration once in every step, with its row where it is run; both sides of every exchange at the same epoch;
  * all vote at the same step; no rank waits for ever; in the end all are at the same epoch;
+ * with KILLS, who has closed the loop without an error knows that all steps were computed by all;
  * with SYNC, what was told by a step's reports is in force at that very step, but where somebody went on without an answer.
  */
 #ifndef RANKS
@@ -89,16 +98,34 @@ byte halo[4 * RANKS];               /* [2 * rank] from the left, [2 * rank + 1] 
 byte handed[4], computed[4];        /* by step: neighbours keep ranks less than RANKS apart */
 
 /* Two votes at a time: nobody enters the one after next before all have left this one. */
-byte entered[2], gone[2], most[2], least[2], interval[2], at[2];
+byte entered[2] /* who */, gone[2], most[2], least[2], interval[2], at[2];
 bool have[2], open[2];
 
 bool failed; /* a rank has ended; seen by those who wait for it */
 byte ended;
 
-#if !defined(ENDS) || PLANTED == 8
-#define AWAIT(cond) (cond)
+#define BIT(r) (1 << (r))
+#define EVERYBODY (BIT(RANKS) - 1)
+
+/* Wait for something that certain ranks do. */
+#ifdef KILLS
+bool deaf;
+byte fallen; /* who has died or failed */
+byte left;   /* who is in the reduction in which the loop is closed */
+bool well;   /* somebody has closed it */
+byte complete; /* steps that all have computed */
+#if PLANTED == 18
+#define FALLEN (fallen & ~BIT(0))
+#elif PLANTED == 19
+#define FALLEN (fallen & BIT(0))
 #else
-#define AWAIT(cond) if :: (cond) -> skip :: failed -> goto out fi
+#define FALLEN fallen
+#endif
+#define AWAIT(cond, ranks) if :: (cond) -> skip :: (FALLEN & (ranks)) != 0 || (!deaf && fallen != 0) -> goto out :: me == 0 -> goto out fi
+#elif defined(ENDS) && PLANTED != 8
+#define AWAIT(cond, ranks) if :: (cond) -> skip :: failed -> goto out fi
+#else
+#define AWAIT(cond, ranks) (cond)
 #endif
 
 #ifndef PATIENCE
@@ -158,6 +185,9 @@ inline compute() {
         if
         :: computed[step % 4] == RANKS ->
             assert(handed[step % 4] == ALL);
+#ifdef KILLS
+            complete++;
+#endif
             handed[step % 4] = 0;
             computed[step % 4] = 0
         :: else
@@ -165,6 +195,14 @@ inline compute() {
         m = 0
     }
 }
+
+/* Who has still to fetch what leaves. */
+#define TAKES_OF(r) ((OWN(nextlay[me], r) & give[me] & ~taken[me]) != 0 -> BIT(r) : 0)
+#if RANKS == 3
+#define TAKERS ((TAKES_OF(0)) | (TAKES_OF(1)) | (TAKES_OF(2)))
+#else
+#define TAKERS ((TAKES_OF(0)) | (TAKES_OF(1)))
+#endif
 
 /* apply of agree.c: what leaves is read where it lies until it has been fetched. */
 inline apply() {
@@ -180,8 +218,12 @@ inline apply() {
     m = 0;
     do
     :: m < N && (OWN(nextlay[me], me) & ~OWN(layout[me], me) & (1 << m)) != 0 ->
-        AWAIT(posted[OWNER(layout[me], m)] == next[me]);
-        d_step {
+        atomic {
+#if PLANTED == 20
+            AWAIT(posted[OWNER(layout[me], m)] == next[me] || (fallen & BIT(OWNER(layout[me], m))) != 0, 0);
+#else
+            AWAIT(posted[OWNER(layout[me], m)] == next[me], BIT(OWNER(layout[me], m)));
+#endif
             assert((rows[OWNER(layout[me], m)] & (1 << m)) != 0);
             rows[me] = rows[me] | (1 << m);
             taken[OWNER(layout[me], m)] = taken[OWNER(layout[me], m)] | (1 << m);
@@ -190,7 +232,7 @@ inline apply() {
     :: m < N && (OWN(nextlay[me], me) & ~OWN(layout[me], me) & (1 << m)) == 0 -> m++
     :: m == N -> m = 0; break
     od;
-    AWAIT(taken[me] == give[me]);
+    AWAIT(taken[me] == give[me], TAKERS);
     d_step {
         rows[me] = OWN(nextlay[me], me);
         epoch[me] = next[me];
@@ -203,8 +245,10 @@ inline apply() {
 /* ask and decide of agree.c: all ranks, each in the same exchange. */
 inline ask() {
     if
+#ifndef SAME
     :: k = 1
-#if K > 1
+#endif
+#if K > 1 || defined(SAME)
     :: k = K
 #endif
     fi;
@@ -229,13 +273,13 @@ inline ask() {
         most[round] = (m > most[round] -> m : most[round]);
         least[round] = (m < least[round] -> m : least[round]);
         interval[round] = (k < interval[round] -> k : interval[round]);
-        entered[round]++;
+        entered[round] = entered[round] | BIT(me);
         m = 0
     }
 }
 
 inline decide() {
-    AWAIT(entered[round] == RANKS);
+    AWAIT(entered[round] == EVERYBODY, ~entered[round]);
     d_step {
 #if PLANTED != 3
         k = interval[round];
@@ -304,19 +348,19 @@ inline decide() {
 
 inline exchange() {
     if
-    :: LEFT -> AWAIT(halo[2 * me - 1] == 0); halo[2 * me - 1] = epoch[me] + 1
+    :: LEFT -> AWAIT(halo[2 * me - 1] == 0, BIT(me - 1)); halo[2 * me - 1] = epoch[me] + 1
     :: else
     fi;
     if
-    :: RIGHT -> AWAIT(halo[2 * me + 2] == 0); halo[2 * me + 2] = epoch[me] + 1
+    :: RIGHT -> AWAIT(halo[2 * me + 2] == 0, BIT(me + 1)); halo[2 * me + 2] = epoch[me] + 1
     :: else
     fi;
     if
-    :: LEFT -> AWAIT(halo[2 * me] != 0); d_step { assert(halo[2 * me] == epoch[me] + 1); halo[2 * me] = 0 }
+    :: LEFT -> atomic { AWAIT(halo[2 * me] != 0, BIT(me - 1)); assert(halo[2 * me] == epoch[me] + 1); halo[2 * me] = 0 }
     :: else
     fi;
     if
-    :: RIGHT -> AWAIT(halo[2 * me + 1] != 0); d_step { assert(halo[2 * me + 1] == epoch[me] + 1); halo[2 * me + 1] = 0 }
+    :: RIGHT -> atomic { AWAIT(halo[2 * me + 1] != 0, BIT(me + 1)); assert(halo[2 * me + 1] == epoch[me] + 1); halo[2 * me + 1] = 0 }
     :: else
     fi
 }
@@ -325,6 +369,16 @@ inline exchange() {
 #define ASKS (asking[me] && !lost[me])
 #else
 #define ASKS asking[me]
+#endif
+
+#ifdef KILLS
+#define MAY_DIE \
+    if \
+    :: me == 0 -> goto out \
+    :: true \
+    fi;
+#else
+#define MAY_DIE
 #endif
 
 proctype rank(byte me) {
@@ -339,6 +393,7 @@ proctype rank(byte me) {
 
     do
     :: GOES_ON ->
+        MAY_DIE
         compute();
 #ifdef ENDS
         if
@@ -346,6 +401,7 @@ proctype rank(byte me) {
         :: true
         fi;
 #endif
+        MAY_DIE
 #if PLANTED == 1
         if
         :: next[me] != 0 -> apply()
@@ -399,9 +455,54 @@ proctype rank(byte me) {
     :: !GOES_ON -> break
 #endif
     od;
-#ifndef LIVE
+#ifdef KILLS
+    /* lbc_leave of leave.c: who closes the loop takes the vote that is under way first, and moves nothing any more */
+#ifdef APART
+    if
+    :: voted -> AWAIT(entered[round] == EVERYBODY, ~entered[round])
+    :: else
+    fi;
+#endif
+    left = left | BIT(me);
+#if PLANTED != 21
+    AWAIT(left == EVERYBODY, ~left);
+#endif
+    well = true;
+    goto over;
 out:
     skip;
+    d_step {
+        failed = true;
+        fallen = fallen | BIT(me);
+        next[me] = 0; /* nothing is told to it any more */
+        nextlay[me] = 0;
+        lost[me] = true;
+        asking[me] = false
+    }
+    if /* what it had sent is lost */
+    :: true
+    :: d_step {
+        if
+        :: LEFT -> halo[2 * me - 1] = 0
+        :: else
+        fi;
+        if
+        :: RIGHT -> halo[2 * me + 2] = 0
+        :: else
+        fi;
+        entered[0] = entered[0] & ~BIT(me);
+        entered[1] = entered[1] & ~BIT(me);
+        posted[me] = 0;
+        rows[me] = 0 }
+    fi;
+over:
+    skip;
+#endif
+#ifndef LIVE
+#ifndef KILLS
+out:
+    skip;
+#endif
     d_step { step = 0; until = 0; round = 0; m = 0; k = 0; agreed = false; ended++
 #ifdef APART
         ;
@@ -587,13 +688,13 @@ inline tell(r, e) {
 }
 
 #if EPOCHS > 1
-#define LATER(r) :: atomic { TAKES(r, 2) -> tell(r, 2) }
+#define SECOND(r) :: atomic { TAKES(r, 2) -> tell(r, 2) }
 #else
-#define LATER(r)
+#define SECOND(r)
 #endif
 #define RANK_EVENTS(r) \
     :: atomic { TAKES(r, 1) -> tell(r, 1) } \
-    LATER(r) \
+    SECOND(r) \
     :: atomic { !lost[r] -> lost[r] = true }
 
 proctype anybody() {
@@ -624,6 +725,14 @@ init {
         :: plan[2] = 3 - plan[1]
         fi;
 #endif
+#ifdef KILLS
+        if
+        :: deaf = true
+#ifndef DEAF
+        :: deaf = false
+#endif
+        fi;
+#endif
         for (r : 0 .. RANKS - 1) {
             rows[r] = OWN(0, r);
             asking[r] = true
@@ -644,6 +753,10 @@ init {
 #ifndef LIVE
     ended == RANKS;
     d_step {
+#ifdef KILLS
+        assert(!well || complete == STEPS);
+        r = 0;
+#endif
         if
         :: !failed ->
             for (r : 0 .. RANKS - 1) {
