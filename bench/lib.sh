@@ -91,5 +91,25 @@ cpu_seconds() {
     awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) / hz }' "/proc/$1/stat" 2>/dev/null
 }
 
+# watch_load SECONDS: CPU seconds of the load on a host so often, each with its moment, as long as it runs; to $bench_tmp/load
+watch_load() {
+    local pid ns rest
+    [ -p "$bench_tmp/never" ] || mkfifo "$bench_tmp/never"
+    for pid in $(pgrep -x lb-load); do
+        grep -q "/lbc\.$bench_instance/" "/proc/$pid/cgroup" 2>/dev/null && break
+    done
+    while read -r ns rest <"/proc/$pid/schedstat"; do
+        echo "$EPOCHREALTIME $ns"
+        read -rt "$1" rest <>"$bench_tmp/never" || true
+    done 2>/dev/null >"$bench_tmp/load"
+}
+
+# load_took BEGAN ENDED: CPU seconds of the load between the two moments; fails where it was not seen to run
+load_took() {
+    awk -v began="$1" -v ended="$2" '
+        $1 <= began { a = $2 } $1 <= ended { b = $2; if (a == "") a = $2 }
+        END { if (NR < 2) exit 1; printf "%.3f", (b - a) / 1e9 }' "$bench_tmp/load"
+}
+
 whole_number() { case $2 in '' | *[!0-9]*) die "option $1: a whole number is needed, not \"$2\"" ;; esac; }
 number() { awk -v v="$2" 'BEGIN { exit v !~ /^[0-9]*\.?[0-9]+$/ }' || die "option $1: a number is needed, not \"$2\""; }
