@@ -41,6 +41,12 @@ case_holds "one of three, and a step without a vote" "$ends" "" -DKILLS -DDEAF -
 case_holds "pipelined, a rank is killed" "$ends" "" -DKILLS -DLATER=1 -DRANKS=2 -DSTEPS=3 -DEPOCHS=1
 case_holds "two steps later, a rank is killed" "$ends" "" -DKILLS -DLATER=2 -DRANKS=2 -DSTEPS=4 -DEPOCHS=1
 case_holds "in the step before, a rank is killed" "$ends" "" -DKILLS -DEARLY -DRANKS=2 -DSTEPS=3 -DEPOCHS=1
+case_holds "ranks are told their own blocks alone: they vote once more, and bring the bounds together" "$ends" "" -DGATHERS -DRANKS=2 -DSTEPS=4
+case_holds "so three ranks" "$ends" "" -DGATHERS -DRANKS=3 -DSTEPS=2 -DEPOCHS=1
+case_holds "so two steps later, and a rank closes the loop at any moment" "$ends" "" -DGATHERS -DLATER=2 -DRANKS=2 -DSTEPS=4 -DENDS
+case_holds "so in the step before, and a rank closes the loop" "$ends" "" -DGATHERS -DEARLY -DRANKS=2 -DSTEPS=3 -DENDS
+case_holds "so pipelined, and a rank is killed" "$ends" "" -DGATHERS -DKILLS -DLATER=1 -DRANKS=2 -DSTEPS=3 -DEPOCHS=1
+case_holds "sync=yes, and a rank is killed, where it waits for an answer, too" "$ends" "" -DSYNC -DKILLS -DRANKS=2 -DSTEPS=3 -DEPOCHS=1 -DK=1
 
 faulty() { ok "planted fault $1 is found" found "$2" "$3" "$4" -DRANKS=2 -DPLANTED="$1" "${@:5}"; }
 wrong='assertion violated\|invalid end state ('
@@ -57,6 +63,8 @@ faulty 15 'invalid end state (' "$ends" "" -DSYNC -DDIES -DK=1
 faulty 16 "$wrong" "$ends" "" -DLATER=1 -DSTEPS=4
 faulty 16 "$wrong" "$ends" "" -DLATER=2 -DSTEPS=5
 faulty 17 "$wrong" "$ends" "" -DEARLY -DSTEPS=4
+faulty 22 'assertion violated' "$ends" "" -DGATHERS -DLATER=2 -DSTEPS=4 -DENDS
+faulty 23 'invalid end state (' "$ends" "" -DSYNC -DKILLS -DEPOCHS=1 -DK=1 -DSTEPS=3
 killed() { ok "planted fault $1 is found" found "$2" "$ends" "" -DPLANTED="$1" -DKILLS -DRANKS=3 -DEPOCHS=1 "${@:3}"; }
 for p in 18 19; do killed $p 'invalid end state (' -DSTEPS=1 -DK=1; done
 killed 20 'assertion violated' -DSTEPS=1 -DK=1

@@ -24,6 +24,8 @@
  *   KILLS                  rank 0 may die at any moment, in a vote, a move or an exchange, too; what it had sent may come or not.
  *                          Others hear of it where they wait, or (deaf) only where they wait for a rank that has died or failed.
  *                          Who hears of it has failed, and ends; the others close the loop together, by one more reduction
+ *   GATHERS                layouts name a rank's own block alone, as above 4096 ranks: before they move, ranks vote once more, and tell
+ *                          each other their bounds in longer reductions; with ENDS, rank 0 closes the loop by a vote
  *   DEAF, SAME             (KILLS) deaf always; all ranks propose the longest interval
  *   LOSES                  (LIVE) so many times a layout on its way to a rank is lost; the balancer tells it again
  *   PLANTED=1              a rank applies a layout when it hears of it, without a vote
@@ -47,9 +49,12 @@
  *   PLANTED=19             (KILLS) nor who waits for one that has failed
  *   PLANTED=20             (KILLS) who waits for rows of a rank that has died goes on without them
  *   PLANTED=21             (KILLS) a rank closes the loop without the others
+ *   PLANTED=22             (GATHERS, LATER, ENDS) ranks do not vote again before the longer reductions
+ *   PLANTED=23             (SYNC, KILLS) patience never ends
  *
  * Checked: each iteration once in every step, with its row where it is run; both sides of every exchange at the same epoch;
  * all vote at the same step; no rank waits for ever; in the end all are at the same epoch;
+ * with GATHERS, reductions that meet are of one length;
  * with KILLS, who has closed the loop without an error knows that all steps were computed by all;
  * with SYNC, what was told by a step's reports is in force at that very step, but where somebody went on without an answer.
  */
@@ -128,6 +133,45 @@ byte complete; /* steps that all have computed */
 #define AWAIT(cond, ranks) (cond)
 #endif
 
+/* The reductions in the order in which a rank enters them: those of one number meet, so they must be of one length. */
+#ifdef GATHERS
+#define VOTE 1
+#define BOUNDS 2
+#define REDUCTIONS (STEPS + 2 * EPOCHS + 1)
+byte within[REDUCTIONS], kind[REDUCTIONS];
+bool closes[REDUCTIONS]; /* somebody closes the loop in it */
+#define REDUCE(what) reduce(what);
+#define GATHER gather();
+
+inline reduce(what) {
+    d_step {
+        assert(kind[reduced] == 0 || kind[reduced] == what);
+        kind[reduced] = what;
+        within[reduced] = within[reduced] | BIT(me);
+        reduced++
+    }
+}
+
+/* lbc_bounds_gather of bounds.c */
+inline gather() {
+#if PLANTED != 22
+    reduce(VOTE);
+    AWAIT(within[reduced - 1] == EVERYBODY, ~within[reduced - 1]);
+#ifdef ENDS
+    if
+    :: closes[reduced - 1] -> goto out
+    :: else
+    fi;
+#endif
+#endif
+    reduce(BOUNDS);
+    AWAIT(within[reduced - 1] == EVERYBODY, ~within[reduced - 1])
+}
+#else
+#define REDUCE(what)
+#define GATHER
+#endif
+
 #ifndef PATIENCE
 #define PATIENCE 0
 #endif
@@ -150,6 +194,12 @@ inline wait_for_answer() {
 #endif
 #if PATIENCE > 0
     :: asks[me] != 0 && patience > 0 -> d_step { patience--; alone[round] = true }
+#endif
+#ifdef KILLS
+    :: asks[me] != 0 && me == 0 -> goto out
+#if PLANTED != 23
+    :: asks[me] != 0 && fallen != 0 -> alone[round] = true /* the dead never report: patience ends */
+#endif
 #endif
     fi;
     asks[me] = 0
@@ -244,6 +294,7 @@ inline apply() {
 
 /* ask and decide of agree.c: all ranks, each in the same exchange. */
 inline ask() {
+    REDUCE(VOTE)
     if
 #ifndef SAME
     :: k = 1
@@ -338,7 +389,7 @@ inline decide() {
         round = 1 - round
     }
     if
-    :: agreed -> agreed = false; apply()
+    :: agreed -> agreed = false; GATHER apply()
     :: else
     fi
 }
@@ -384,6 +435,9 @@ inline exchange() {
 proctype rank(byte me) {
     byte step = 0, until = 0, round = 0, m = 0, k = 0;
     bool agreed = false;
+#ifdef GATHERS
+    byte reduced = 0; /* reductions entered */
+#endif
 #ifdef APART
     bool voted = false;
 #endif
@@ -397,7 +451,20 @@ proctype rank(byte me) {
         compute();
 #ifdef ENDS
         if
-        :: me == 0 -> failed = true; goto out
+        :: me == 0 ->
+#ifdef GATHERS
+            /* lbc_leave of leave.c, which takes the vote that is under way first */
+#ifdef APART
+            if
+            :: voted -> AWAIT(entered[round] == EVERYBODY, 0)
+            :: else
+            fi;
+#endif
+            closes[reduced] = true;
+            REDUCE(VOTE)
+#endif
+            failed = true;
+            goto out
         :: true
         fi;
 #endif
@@ -463,6 +530,7 @@ proctype rank(byte me) {
     :: else
     fi;
 #endif
+    REDUCE(VOTE)
     left = left | BIT(me);
 #if PLANTED != 21
     AWAIT(left == EVERYBODY, ~left);
@@ -492,6 +560,12 @@ out:
         fi;
         entered[0] = entered[0] & ~BIT(me);
         entered[1] = entered[1] & ~BIT(me);
+#ifdef GATHERS
+        if
+        :: reduced > 0 -> within[reduced - 1] = within[reduced - 1] & ~BIT(me)
+        :: else
+        fi;
+#endif
         posted[me] = 0;
         rows[me] = 0 }
     fi;
@@ -507,6 +581,10 @@ out:
 #ifdef APART
         ;
         voted = false
+#endif
+#ifdef GATHERS
+        ;
+        reduced = 0
 #endif
 #if LATER
         ;
