@@ -13,4 +13,9 @@ planted_seen SIM_PLANTED sim/test_stake account 'more than was won'
 planted_seen SIM_PLANTED sim/test_step drawn 'on steady hosts the worst takes' 'tried again and again'
 planted_seen SIM_PLANTED sim/test_swings errors 'noisy times: all limits are passed' 'slow moments: all limits are passed' 'in turn: all limits are passed'
 planted_seen SIM_PLANTED sim/test_random steady 'to and fro: the limits of all kinds are passed'
+# A balancer whose time nobody asks for.
+out=$(SIM_PLANTED=1 bash "${top_srcdir:-.}/tests/sim/test_balancer_time.sh" 2>&1)
+for text in 'cheap messages' 'dear messages' 'beats' 'groups are apart'; do
+  grep -q "FAIL: $text" <<<"$out" || { printf '%s\nthe planted failure was not seen: %s\n' "$out" "$text"; exit 1; }
+done
 echo "the planted failures were seen"
