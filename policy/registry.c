@@ -266,24 +266,11 @@ static void __attribute__((format(printf, 2, 3))) put(struct writer *w, const ch
         w->n += n;
 }
 
-static void put_time(struct writer *w, int64_t ns)
-{
-    if (ns % LBP_NS_PER_S == 0)
-        put(w, "%" PRId64 "s", ns / LBP_NS_PER_S);
-    else if (ns % 1000000 == 0)
-        put(w, "%" PRId64 "ms", ns / 1000000);
-    else if (ns % 1000 == 0)
-        put(w, "%" PRId64 "us", ns / 1000);
-    else
-        put(w, "%" PRId64 "ns", ns);
-}
-
 static void put_duration(struct writer *w, const char *name, int64_t ns)
 {
     if (ns < 0)
         return;
-    put(w, ",%s=", name);
-    put_time(w, ns);
+    put(w, ",%s=%s", name, lbp_duration_show(ns).text);
 }
 
 static void put_ratio(struct writer *w, const char *name, double ratio)
@@ -332,9 +319,7 @@ int lbp_key_range(const struct lbp_key_info *key, char *text, size_t size)
 
     put(&w, "%s", ""); /* where there is none */
     if (strcmp(key->unit, "s") == 0) {
-        put_time(&w, key->min);
-        put(&w, " to ");
-        put_time(&w, key->max);
+        put(&w, "%s to %s", lbp_duration_show(key->min).text, lbp_duration_show(key->max).text);
     } else if (strcmp(key->unit, "ratio") == 0) {
         put(&w, "%g to %g", (double)key->min / LBP_MICRO, (double)key->max / LBP_MICRO);
     } else if (strcmp(key->unit, "number") == 0) {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 struct lbp_shown lbp_piece_show(struct lbp_piece p)
@@ -74,6 +75,21 @@ static int parse_duration(struct lbp_piece p, int64_t *ret_ns)
     return -EINVAL;
 }
 
+struct lbp_shown lbp_duration_show(int64_t ns)
+{
+    struct lbp_shown shown;
+
+    if (ns % LBP_NS_PER_S == 0)
+        snprintf(shown.text, sizeof(shown.text), "%" PRId64 "s", ns / LBP_NS_PER_S);
+    else if (ns % 1000000 == 0)
+        snprintf(shown.text, sizeof(shown.text), "%" PRId64 "ms", ns / 1000000);
+    else if (ns % 1000 == 0)
+        snprintf(shown.text, sizeof(shown.text), "%" PRId64 "us", ns / 1000);
+    else
+        snprintf(shown.text, sizeof(shown.text), "%" PRId64 "ns", ns);
+    return shown;
+}
+
 int lbp_value_duration(struct lbp_piece value, const char *key, int64_t min_ns, int64_t max_ns,
                        int64_t *ret_ns, struct lbx_error *err)
 {
@@ -85,9 +101,9 @@ int lbp_value_duration(struct lbp_piece value, const char *key, int64_t min_ns, 
                              "%s=%s is no duration: write it as 50ms, 0.5s or 2 (seconds)", key,
                              lbp_piece_show(value).text);
     if (ret < 0 || ns < min_ns || ns > max_ns)
-        return lbx_error_set(err, -EINVAL, "%s=%s is out of range: %gs to %gs", key,
-                             lbp_piece_show(value).text, (double)min_ns / LBP_NS_PER_S,
-                             (double)max_ns / LBP_NS_PER_S);
+        return lbx_error_set(err, -EINVAL, "%s=%s is out of range: %s to %s", key,
+                             lbp_piece_show(value).text, lbp_duration_show(min_ns).text,
+                             lbp_duration_show(max_ns).text);
     *ret_ns = ns;
     return 0;
 }
