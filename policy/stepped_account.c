@@ -164,7 +164,7 @@ static void learn_move(struct lbp_stepped *s)
     if (s->cost_bytes > 0)
         lbp_profit_moved(&s->profit, s->cost_bytes, (int64_t)(s->cost_ns - s->passed_ns),
                          s->cost_cpu_ns);
-    s->cost_bytes = 0;
+    s->cost_bytes = s->cost_cpu_ns = 0;
 }
 
 void lbp_stepped_passed(struct lbp_stepped *s)
