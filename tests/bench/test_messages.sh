@@ -2,14 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What a message costs the balancer (messages): a pass with few ranks, and that a dearer balancer shows.
 set -u
-build=${top_builddir:-$(cd "$(dirname "$0")/../../build" && pwd)}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failed=0
-bad() {
-    echo "FAIL: $*"
-    failed=1
-}
+. "$(dirname "$0")/../lib/checks.sh"
 play() { timeout 120 "$build/tests/bench/messages" 16 "$@"; }
 value() { tr ' ' '\n' <"$tmp/$1" | sed -n "s/^$2=//p"; }
 

@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # lbsim-without is lbsim but for the mechanism that is switched off, and what each brings stays.
 set -u
-build=${top_builddir:-$(cd "$(dirname "$0")/../../build" && pwd)}
+. "$(dirname "$0")/../lib/checks.sh"
 unset SIM_WITHOUT
-failed=0
-bad() {
-    echo "FAIL: $*"
-    failed=1
-}
 seeds=6
 job() { "$build/$1" --ranks=8 --speeds=0.3.. --loaded=0.5 --load=0.5 --csv "${@:2}"; }
 

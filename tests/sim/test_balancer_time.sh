@@ -2,14 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The balancer's own time in lbsim: what it costs shows, and what does not fit into it waits; several balancers, each with its ranks.
 set -u
-build=${top_builddir:-$(cd "$(dirname "$0")/../../build" && pwd)}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failed=0
-bad() {
-    echo "FAIL: $*"
-    failed=1
-}
+. "$(dirname "$0")/../lib/checks.sh"
 sim() { "$build/lbsim" "$@"; }
 # field N OPTION...: of the CSV's last line; with SIM_PLANTED the balancer's time is not asked for
 field() {

@@ -2,15 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Forecasts on recorded load: as good as they were, no trace is a catastrophe, and a trace that is none is refused.
 set -u
-build=${top_builddir:-$(cd "$(dirname "$0")/../../build" && pwd)}
-src=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failed=0
-bad() {
-    echo "FAIL: $*"
-    failed=1
-}
+. "$(dirname "$0")/../lib/checks.sh"
 run() { "$build/sim/forecast-trace" "$@"; }
 # within LINE KEY LIMIT
 within() { awk -v key="$2=" -v limit="$3" '{ for (i = 1; i <= NF; i++) if (index($i, key) == 1) { v = substr($i, length(key) + 1); ok = v + 0 > 0 && v + 0 <= limit } } END { exit !ok }' <<<"$1"; }

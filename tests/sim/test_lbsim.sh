@@ -2,14 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # lbsim as a person runs it: repeatable, many ranks, a replay, and wrong options.
 set -u
-build=${top_builddir:-$(cd "$(dirname "$0")/../../build" && pwd)}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failed=0
-bad() {
-    echo "FAIL: $*"
-    failed=1
-}
+. "$(dirname "$0")/../lib/checks.sh"
 sim() { "$build/lbsim" "$@"; }
 
 sim --ranks=20 --speeds=0.2.. --load=0.5 --period=3 --seed=7 --csv >"$tmp/a" || bad "run 1"
@@ -34,7 +27,6 @@ sim --speeds=2 2>/dev/null && bad "a host of two cores was taken"
 sim --help | grep -q -- --replay || bad "help"
 
 # Recorded loads.  One that takes half of the one loaded host all the time: as a constant one.  csv KEY: a column of the last run.
-src=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0 && b > 0 && a / b < 1.001 && b / a < 1.001) }'; }
 seconds() { sim "$@" --policy=static --csv | tail -n 1 | cut -d, -f4; }
 { echo "# interval_s=2 cores=2" && for ((i = 0; i < 8; i++)); do echo 1.0; done; } >"$tmp/half.csv"
