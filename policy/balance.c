@@ -176,7 +176,7 @@ int lbp_balance_report(struct lbp_balance *b, const struct lbp_report *r, int64_
         return ret;
     b->nasks += (r->asks > 0) - (b->asks[r->rank] > 0);
     b->asks[r->rank] = r->asks;
-    if (r->dry && m->flights > 0 && lbp_model_forget(&b->model, LOST_NS))
+    if (r->dry && m->flights > 0 && lbp_model_forget(&b->model, now_ns, LOST_NS))
         done = true;
     if (r->dry && r->pass < m->pass && now_ns - b->final_ns > LOST_NS) {
         b->final_ns = now_ns;

@@ -355,7 +355,8 @@ int lbp_model_move(struct lbp_model *m, uint64_t epoch, uint32_t source, uint32_
                              .next_in = m->rank[dest].in};
     m->rank[source].out = f;
     m->rank[dest].in = f;
-    m->flights++;
+    if (m->flights++ == 0 || now_ns < m->oldest_ns)
+        m->oldest_ns = now_ns;
     return 0;
 }
 
@@ -365,15 +366,22 @@ void lbp_model_final(struct lbp_model *m)
     m->begun_ns = INT64_MIN;
 }
 
-bool lbp_model_forget(struct lbp_model *m, int64_t lost_ns)
+bool lbp_model_forget(struct lbp_model *m, int64_t now_ns, int64_t lost_ns)
 {
     bool any = false;
 
+    if (m->flights == 0 || m->oldest_ns > now_ns - lost_ns)
+        return false; /* at the end of a pass each of many ranks asks */
+    m->oldest_ns = INT64_MAX;
     for (uint32_t i = 0; i < m->nranks && m->flights > 0; i++) {
         for (struct lbp_flight *f = m->rank[i].out, *next; f; f = next) {
             next = f->next_out;
-            if (m->rank[i].told_ns < f->start_ns + lost_ns || f->dest_told)
+            if (f->dest_told)
                 continue;
+            if (m->rank[i].told_ns < f->start_ns + lost_ns) {
+                m->oldest_ns = f->start_ns < m->oldest_ns ? f->start_ns : m->oldest_ns;
+                continue;
+            }
             unlink_flight(m, f, true);
             unlink_flight(m, f, false);
             free(f);

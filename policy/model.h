@@ -59,7 +59,8 @@ struct lbp_model {
     struct lbp_profile profile;
     struct lbp_profit profit;
     struct lbp_pair_cost pair_cost;
-    int64_t flights; /* moves of which an end has not told */
+    int64_t flights;   /* moves of which an end has not told */
+    int64_t oldest_ns; /* none of them of which no end has told began before */
     int64_t moved_iterations, moved_bytes;
     double message_ns; /* one way, rank - balancer */
 };
@@ -90,7 +91,7 @@ void lbp_model_final(struct lbp_model *m);
 
 /* Moves of which no end is told, though the source has spoken lost_ns after it was to make them, count as lost on their way
  * to it.  Returns whether there were any; should one be told of after all, that counts for nothing. */
-bool lbp_model_forget(struct lbp_model *m, int64_t lost_ns);
+bool lbp_model_forget(struct lbp_model *m, int64_t now_ns, int64_t lost_ns);
 
 /* Does the rank take part in the pass that is being balanced? */
 bool lbp_model_present(const struct lbp_model *m, const struct lbp_rank *r);
