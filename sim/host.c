@@ -165,11 +165,17 @@ double sim_host_given(const struct sim_host *h, int64_t to_ns)
 
 int64_t sim_host_ideal(const struct sim_host *h, int nhosts, int64_t now_ns, double work)
 {
+    double steady = 0; /* of the hosts whose cores stay */
+
+    for (int i = 0; i < nhosts; i++)
+        if (is_steady(&h[i]))
+            steady += h[i].cores * sim_host_hardware(&h[i]);
     while (work > 0) {
-        double cores = 0;
+        double cores = steady;
 
         for (int i = 0; i < nhosts; i++)
-            cores += sim_host_cores(&h[i], now_ns) * sim_host_hardware(&h[i]);
+            if (!is_steady(&h[i]))
+                cores += sim_host_cores(&h[i], now_ns) * sim_host_hardware(&h[i]);
         if (cores * STEP_NS >= work)
             return now_ns + (int64_t)ceil(work / cores);
         work -= cores * STEP_NS;
