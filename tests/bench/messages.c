@@ -386,7 +386,7 @@ static void pass(struct play *p, double seconds)
             die("%" PRIu32 " iterations of %" PRIu32 " were executed", n, ROWS * p->n);
 }
 
-static void leave(struct play *p)
+static void end(struct play *p)
 {
     for (uint32_t i = 0; i < p->n; i++) {
         msg = (struct lbw_rank_msg){.type = LBW_LEAVE};
@@ -394,6 +394,14 @@ static void leave(struct play *p)
     }
     if (waitpid(p->pid, NULL, 0) != p->pid)
         die("the balancer does not end");
+    for (uint32_t i = 0; i < p->n; i++) {
+        close(p->rank[i].fd);
+        lbx_buf_fini(&p->rank[i].in);
+        lbx_buf_fini(&p->rank[i].out);
+        lbx_spanset_fini(&p->rank[i].left);
+    }
+    free(p->rank);
+    free(p->poll);
 }
 
 int main(int argc, char **argv)
@@ -445,6 +453,6 @@ int main(int argc, char **argv)
            " beats=%" PRId64 " messages_per_s=%.0f busy=%.4f\n",
            p.n, ((double)cpu / 1e3 - beaten_us) / (double)(p.heard + p.said), beat_us, p.heard,
            p.said, p.beats, (double)(p.heard + p.said) / took_s, (double)cpu / 1e9 / took_s);
-    leave(&p);
+    end(&p);
     return 0;
 }
