@@ -90,7 +90,8 @@ int lbp_model_move(struct lbp_model *m, uint64_t epoch, uint32_t source, uint32_
 void lbp_model_final(struct lbp_model *m);
 
 /* Moves of which no end is told, though the source has spoken lost_ns after it was to make them, count as lost on their way
- * to it.  Returns whether there were any; should one be told of after all, that counts for nothing. */
+ * to it.  Returns whether there were any; should one be told of after all, that counts for nothing.  O(1) while the oldest of
+ * them began less than lost_ns before now_ns, else O(ranks + moves). */
 bool lbp_model_forget(struct lbp_model *m, int64_t now_ns, int64_t lost_ns);
 
 /* Does the rank take part in the pass that is being balanced? */
