@@ -77,6 +77,11 @@ value() {
     die "no $1= in: $2"
 }
 
+# processor_ticks: "STOLEN ALL" of this machine's processors so far; stolen_since "STOLEN ALL": the part of their time since then that
+# the machine beneath this one gave to others.  What was to be shown takes longer for it, and no host's speed says so.
+processor_ticks() { awk '/^cpu / { for (i = 2; i <= 9; i++) all += $i; print $9, all }' /proc/stat; }
+stolen_since() { processor_ticks | awk -v then="$1" '{ split(then, t); printf "%.4f", ($1 - t[1]) / ($2 > t[2] ? $2 - t[2] : 1) }'; }
+
 calc() { awk "BEGIN { printf \"${2:-%.3f}\", $1 }"; }
 
 # median, of numbers on stdin
