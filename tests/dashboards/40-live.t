@@ -34,19 +34,14 @@ late='Capacity of all hosts'
 # Of a job that is balanced: the newest may be one of static or none, which moves nothing.
 ask() { "$dash/queries" "$prometheus" --history "$live_dir/history.db" --span "$(span)" --scrape $live_scrape --may-be-empty "$late" --value jobid="$(live_oldest)" "$@"; }
 for b in "${boards[@]}"; do
-  # A moment may be between two jobs.
-  ok "$(basename "$b"): every query and every variable has an answer" eval 'for i in 1 2 3 4; do ask "$b" && break; [ $i != 4 ] && sleep 8; done'
+  # A moment may be between two jobs, or just after one has begun, before the rules were evaluated; on a busy machine many are.
+  ok "$(basename "$b"): every query and every variable has an answer" look_until 120 3 ask "$b"
   sed 's/^/# /' "$tap_tmp/out" | tail -n 2
 done
 sed 's/lb_job_share_ratio/lb_job_share/' "$top/dashboards/job.json" >"$tap_tmp/planted.json"
+found_in_planted() { ! ask "$tap_tmp/planted.json" >"$tap_tmp/found" && grep -q "FAILED.*$1" "$tap_tmp/found"; }
 finds() { # WHAT
-  local i
-  for i in 1 2 3 4; do
-    ! ask "$tap_tmp/planted.json" >"$tap_tmp/found" && grep -q "FAILED.*$1" "$tap_tmp/found" && return
-    [ $i = 4 ] || sleep 8
-  done
-  cat "$tap_tmp/found"
-  return 1
+  look_until 120 3 found_in_planted "$1" || { cat "$tap_tmp/found"; return 1; }
 }
 ok "found out: a metric misspelt" finds 'no series: .*lb_job_share{'
 sed 's/by (host)/by (hosts)/; s/{{host}}/{{hosts}}/' "$top/dashboards/job.json" >"$tap_tmp/planted.json"
@@ -105,7 +100,7 @@ if can_draw && render_packages >"$tap_tmp/npm" 2>&1 </dev/null; then
   }
   draw_all "${boards[@]}"
   for b in "${boards[@]}"; do
-    ok "$(basename "$b") is drawn" eval 'drawn "$b" || for i in 2 3 4; do sleep 8; draw "$b" && break; [ $i != 4 ]; done'
+    ok "$(basename "$b") is drawn" eval 'drawn "$b" || look_until 180 3 draw "$b"'
     sed 's/^/# /' "$tap_tmp/out" | tail -n 4
   done
 else
