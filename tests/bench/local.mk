@@ -11,5 +11,5 @@ noinst_PROGRAMS += tests/bench/messages
 tests_bench_messages_SOURCES = tests/bench/messages.c
 tests_bench_messages_CFLAGS = $(LB_CFLAGS) $(SODIUM_CFLAGS)
 tests_bench_messages_LDADD = libwire.la libcommon.la
-check_SCRIPTS += tests/bench/test_messages.sh tests/bench/test_quiet.sh tests/bench/test_scale.sh
-EXTRA_DIST += tests/bench/test_messages.sh tests/bench/test_quiet.sh tests/bench/test_scale.sh
+check_SCRIPTS += tests/bench/test_messages.sh tests/bench/test_quiet.sh tests/bench/test_reaction.sh tests/bench/test_scale.sh
+EXTRA_DIST += tests/bench/test_messages.sh tests/bench/test_quiet.sh tests/bench/test_reaction.sh tests/bench/test_scale.sh
