@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # How bench/reaction reads a trace (reaction.py), and that it counts what was decided while the host's speed was being set.
 set -u
+command -v python3 >/dev/null || { echo "SKIP: python3 is not installed"; exit 77; }
 . "$(dirname "$0")/../lib/checks.sh"
 
 # Two hosts that are alike, the second of which has half of its cores left: 667 and 333 of 1000 rows are right.  ms AT EVENT: a line.
