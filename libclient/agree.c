@@ -164,6 +164,21 @@ static void stop_asking(struct lb_loop *l)
     s->next = NULL;
 }
 
+static bool is_alone(const struct lb_loop *l)
+{
+    return l->ctx->loop == l && !l->next;
+}
+
+/* By the pipeline's filling alone, the last rank that holds something is so many steps behind the first. */
+static double lag(const struct lb_loop *l)
+{
+    const struct lbc_layout *y = l->step->layout;
+
+    return l->elements > 0
+               ? (double)(lbc_layout_holders(l, y) - 1) * (double)y->block / (double)l->elements
+               : 0;
+}
+
 static struct lbp_votes votes(const struct lb_loop *l)
 {
     const struct lbc_step *s = l->step;
@@ -171,6 +186,8 @@ static struct lbp_votes votes(const struct lb_loop *l)
     return (struct lbp_votes){.flows = l->elements > 0,
                               .waits = lbc_ctx_is_sync(l->ctx),
                               .quota = lbc_quota_cpus(&s->quota) > 0,
+                              .alone = is_alone(l),
+                              .lag = lag(l),
                               .period_ns = (double)l->period_ns,
                               .step_ns = s->step_ns,
                               .exchanges = s->exchanges,
@@ -233,7 +250,7 @@ static bool may_ask_early(const struct lb_loop *l)
     const struct lbc_step *s = l->step;
 
     return s->asking && !s->voted && s->later == 0 && s->exchanges >= s->agree_at &&
-           l->elements == 0 && l->ctx->sync_ns == 0 && l->ctx->loop == l && !l->next;
+           l->ctx->sync_ns == 0 && is_alone(l);
 }
 
 void lbc_step_ask_owed(struct lb_loop *l)
@@ -276,6 +293,8 @@ static int decide(struct lb_loop *l)
     s->interval = s->vote[LBC_VOTE_INTERVAL];
     s->later = s->vote[LBC_VOTE_LATER];
     s->agree_at = s->asked_at + s->interval;
+    if (s->later == 0 && s->asked_at < s->exchanges && s->agree_at == s->exchanges)
+        s->agree_at++; /* nobody has entered it within the step, so that all would wait */
     next = s->vote[LBC_VOTE_NEXT] > 0;
     lost = s->vote[LBC_VOTE_LINK] == 0;
     if (next && s->vote[LBC_VOTE_HASH] == -s->vote[LBC_VOTE_MINUS_HASH])

@@ -190,6 +190,7 @@ int lb_loop_next_block(lb_loop *l, int64_t *first, int64_t *last, int64_t *from,
     }
     if (l->executing) {
         account(l);
+        lbc_step_ask_early(l);
         send_block(l);
     }
     if (l->state == LBC_IDLE)

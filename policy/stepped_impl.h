@@ -115,6 +115,8 @@ struct lbp_stepped {
     double doubt; /* >= 1: so many times the gain is asked for; plans broke their word */
     double last_before_ns, last_after_ns; /* step times that it was adopted for */
     double regret_ns[STEPPED_KINDS];      /* lost by shares of each kind of speed, faded */
+    /* Squares of what a kind lost more than another in single periods, summed up and faded, ns^2. */
+    double differ2[STEPPED_KINDS][STEPPED_KINDS];
     /*
      * So much sooner than we would he be where we are who plans by that kind alone, but for his first move; elapsed since he
      * may be, which is since a plan was not followed, or he was last behind; >= 0.

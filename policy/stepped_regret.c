@@ -13,6 +13,9 @@
 /* Another kind of speed is planned by when it has lost less than this part of what the present one has, and so much less than that. */
 #define SURE 0.9
 #define SURE_NS 10e6
+/* And by so many times what single periods made of that, added up as chance would: one load that came when a kind of speed happened
+ * to be low says little of it. */
+#define SIGMAS 0.8
 /* The mean speed is that of so much elapsed time. */
 #define MEAN_NS 5e9
 /* Who plans by one kind of speed alone moves for this gain of the step time, ratio. */
@@ -114,6 +117,17 @@ void lbp_stepped_catch_up(struct lbp_stepped *s, double ns)
     s->refused = s->refused && isfinite(ns);
 }
 
+/* lost[in] [STEPPED_KINDS] in this period, ns */
+static void add_differences(struct lbp_stepped *s, const double *lost, double fade)
+{
+    for (int a = 0; a < STEPPED_KINDS; a++)
+        for (int b = 0; b < STEPPED_KINDS; b++) {
+            double differ = lost[a] - lost[b];
+
+            s->differ2[a][b] = s->differ2[a][b] * fade * fade + differ * differ;
+        }
+}
+
 /* Another hypothesis: what was wrong by the last one says nothing of it. */
 static void choose(struct lbp_stepped *s)
 {
@@ -122,7 +136,8 @@ static void choose(struct lbp_stepped *s)
     for (int k = 0; k < STEPPED_KINDS; k++)
         if (s->regret_ns[k] < s->regret_ns[best])
             best = k;
-    if (s->regret_ns[best] >= SURE * s->regret_ns[s->kind] - SURE_NS)
+    if (s->regret_ns[best] >= SURE * s->regret_ns[s->kind] - SURE_NS ||
+        s->regret_ns[s->kind] - s->regret_ns[best] <= SIGMAS * sqrt(s->differ2[best][s->kind]))
         return;
     s->kind = best;
     s->wait_until_ns = 0;
@@ -162,16 +177,19 @@ void lbp_stepped_compare(struct lbp_stepped *s, int64_t steps, int64_t now_ns)
     double ours = stretch(s, in_force, 0), first = stretch(s, at_first, 0);
     /* these steps with the right shares: a bad moment is not the worse for any kind because we met it with bad shares */
     double right = wall / (1 + ours), right_steps = (double)steps * (1 + ours);
+    double lost[STEPPED_KINDS];
 
     for (int k = 0; k < STEPPED_KINDS; k++) {
         double theirs =
             late * stretch(s, by_speed_before, k) + (1 - late) * stretch(s, by_speed, k);
 
-        s->regret_ns[k] = s->regret_ns[k] * fade + right * theirs;
+        lost[k] = right * theirs;
+        s->regret_ns[k] = s->regret_ns[k] * fade + lost[k];
         s->lead_steps[k] += right_steps / (1 + theirs) - right_steps / (1 + first);
         s->ahead_ns[k] += s->refused ? right * (ours - theirs) : 0;
         s->away_ns[k] += s->refused ? wall : 0;
     }
+    add_differences(s, lost, fade);
     choose(s);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         struct stepped_rank *r = &s->rank[i];

@@ -9,6 +9,10 @@
 /* Steps of a pipelined loop between two votes, at least, but after the first ones, which follow each other. */
 #define FLOWING 2
 #define FIRSTS 2
+/* A pipelined loop's vote is entered within the step, and taken in the exchange after it, where steps are no shorter and the last rank
+ * is no further behind. */
+#define WITHIN_NS 50e6
+#define WITHIN_LAG 0.25
 /* A vote is taken so many steps later, as far as that delays no layout by more than this. */
 #define LATER 3
 #define LATER_NS 25e6
@@ -22,6 +26,12 @@
 /* Exchanges between two votes, at most. */
 #define INTERVAL_MAX (INT64_C(1) << 20)
 
+/* Whether all ranks of a pipeline enter a vote before the first of them comes to the exchange. */
+static bool is_within(const struct lbp_votes *v)
+{
+    return v->alone && v->step_ns >= WITHIN_NS && v->lag <= WITHIN_LAG;
+}
+
 int64_t lbp_votes_interval(const struct lbp_votes *v)
 {
     double most = v->interval < INTERVAL_MAX ? 2 * (double)v->interval : INTERVAL_MAX;
@@ -29,7 +39,7 @@ int64_t lbp_votes_interval(const struct lbp_votes *v)
 
     if (!v->waits && !v->flows && v->quota && v->step_ns > 0)
         k = fmax(k, fmin(ceil(APART_NS / v->step_ns), APART_STEPS));
-    if (!v->waits && v->flows && v->exchanges >= FIRSTS)
+    if (!v->waits && v->flows && v->exchanges >= FIRSTS && !is_within(v))
         k = fmax(k, FLOWING);
     return !(k >= 1) ? 1 : (int64_t)fmin(k, most); /* also what is no number */
 }
@@ -41,7 +51,7 @@ int64_t lbp_votes_later(const struct lbp_votes *v)
     if (v->waits)
         return 0;
     if (v->flows)
-        return 1;
+        return !is_within(v);
     return v->step_ns > 0 ? (int64_t)fmin(most, LATER_NS / v->step_ns) : 0;
 }
 

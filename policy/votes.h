@@ -13,9 +13,11 @@
 #include <stdint.h>
 
 struct lbp_votes {
-    bool flows;        /* a pipelined loop */
-    bool waits;        /* key sync: ranks report in votes, and wait for the answer */
-    bool quota;        /* a stepped loop's rank runs under a CPU quota */
+    bool flows; /* a pipelined loop */
+    bool waits; /* key sync: ranks report in votes, and wait for the answer */
+    bool quota; /* a stepped loop's rank runs under a CPU quota */
+    bool alone; /* no other loop is open: a rank may enter a vote in the step before the exchange */
+    double lag; /* of a pipelined loop: the last rank is so many steps behind the first, >= 0 */
     double period_ns;  /* of balancing */
     double step_ns;    /* of late, >= 0; 0: not known yet */
     int64_t exchanges; /* between steps, before this one */
@@ -25,8 +27,10 @@ struct lbp_votes {
 /* Exchanges from this vote to the next one, >= 1 and no more than twice what it was before.  Pure, O(1). */
 int64_t lbp_votes_interval(const struct lbp_votes *v);
 
-/* Exchanges after the next vote was entered that it is taken: less than the interval, but one in a pipelined loop; 0 where
- * ranks wait.  Pure, O(1). */
+/*
+ * Exchanges after the next vote was entered that it is taken: less than the interval, but one in a pipelined loop; 0 where
+ * ranks wait, and in one whose steps are so long that the last rank enters the vote in time within the step.  Pure, O(1).
+ */
 int64_t lbp_votes_later(const struct lbp_votes *v);
 
 /*

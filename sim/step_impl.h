@@ -58,6 +58,9 @@ struct sim_mail sim_step_mail(struct sim_steps *w);
 /* A pipelined loop whose ranks wait for their neighbours alone. */
 bool sim_step_is_flowing(const struct sim_steps *w);
 
+/* Ranks that hold something. */
+uint32_t sim_step_holders(const struct sim_steps *w);
+
 /* All ranks compute; returns when the last has ended. */
 int64_t sim_step_barrier(struct sim_steps *w);
 int64_t sim_step_pipeline(struct sim_steps *w);

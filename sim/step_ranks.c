@@ -91,8 +91,7 @@ int64_t sim_step_barrier(struct sim_steps *w)
     return end;
 }
 
-/* Ranks that hold something. */
-static uint32_t count_holders(const struct sim_steps *w)
+uint32_t sim_step_holders(const struct sim_steps *w)
 {
     uint32_t n = 0;
 
@@ -109,7 +108,7 @@ int64_t sim_step_pipeline(struct sim_steps *w)
 {
     const struct sim_step_config *c = w->c;
     int64_t end = w->now_ns, m = c->pipelined, blocks = (m + w->block - 1) / w->block;
-    uint32_t holders = count_holders(w), nth = 0;
+    uint32_t holders = sim_step_holders(w), nth = 0;
 
     for (uint32_t r = 0; r < c->nranks; r++) {
         double cpu = cpu_of(w, r, w->bound[r], w->bound[r + 1]);
@@ -286,7 +285,8 @@ void sim_step_apply(struct sim_steps *w)
     for (uint32_t r = 0; r < c->nranks; r++) {
         w->rank[r].r.move_wall_ns = n > 0 ? end - begin : 0; /* the ranks wait for each other */
         w->rank[r].r.move_cpu_ns = (int64_t)c->move_cpu_ns;
-        w->start[r] = (w->start[r] > begin ? w->start[r] : begin) + end - begin;
+        if (n > 0) /* where no rows move nobody waits, and a pipeline goes on as it is filled */
+            w->start[r] = (w->start[r] > begin ? w->start[r] : begin) + end - begin;
     }
     if (n > 0) {
         w->result.reversals += reverses(w);

@@ -16,7 +16,8 @@
 #include "tests/unit/libclient/lists.h"
 
 #define STEPS 15
-#define OTHER 3 /* words in a row of the array that does not flow */
+#define LONG_NS 1e15 /* a quarter of a step is never over */
+#define OTHER 3      /* words in a row of the array that does not flow */
 
 struct shared {
     const struct flow_job *job;
@@ -169,11 +170,17 @@ static void run_loop(struct member *m, lb_ctx *ctx)
     fill(j, l, s, a, other);
     fault_arm(j->seed + (uint64_t)m->rank, j->fail_memory);
     for (int step = 0; step < STEPS && whole; step++) {
+        if (j->within)
+            l->step->step_ns = LONG_NS;
         if (lb_loop_exchange(l) != 0)
             crew_add(&s->errors, 1);
+        if (j->within)
+            l->step->step_ns = m->rank % 2 ? 1 : LONG_NS;
         if (lb_loop_block(l) > s->most)
             __atomic_store_n(&s->most, lb_loop_block(l), __ATOMIC_RELAXED);
         whole = run_step(m, l, step, a, other);
+        if (j->within && l->step->voted)
+            crew_add(j->within, 1);
     }
     fault_arm(0, 0);
     if (whole && (lb_loop_owned(l, 1, &first, &last) || lb_loop_flow(l, a) != -EBUSY))

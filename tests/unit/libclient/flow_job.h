@@ -20,7 +20,9 @@ struct flow_job {
     int lose;                  /* see struct mind_config */
     int64_t work_ns, delay_ns; /* CPU time of an element in the first step, of sending a message */
     int64_t wide_ns; /* CPU time of an element in each step, and again in parts of more than two */
-    int slow_first;  /* rank 0 takes so many times that for an element; 0: as the others */
+    int64_t *
+        within; /* NULL, or: votes are entered in the step before an exchange, by every second rank at least; counts them */
+    int slow_first; /* rank 0 takes so many times that for an element; 0: as the others */
 };
 
 struct flow_result {

@@ -68,12 +68,43 @@ START_TEST(test_balanced)
 }
 END_TEST
 
-/* Votes of a pipelined loop are taken a step after they were entered, and there is none in every step, however long steps are. */
+/* Votes that some enter in the step before an exchange, and others in it, all take in that exchange. */
+START_TEST(test_votes_within)
+{
+    int64_t moved = 0, within = 0;
+
+    for (int np = 2; np <= 5; np++)
+        for (int h = 0; h < HALOS; h++) {
+            struct flow_job j = {.size = np,
+                                 .n = crew_n_of(sizes[_i], np),
+                                 .halo = halos[h],
+                                 .elements = 24,
+                                 .test_block = 1,
+                                 .balanced = true,
+                                 .seed = crew_first_seed() * 1000 + (uint64_t)(h + np),
+                                 .uneven_first = h % 2,
+                                 .end = h == 3 ? MIND_CLOSES : MIND_LIVES,
+                                 .after = 40,
+                                 .within = &within};
+
+            moved += flow_job_right(&j, NULL);
+        }
+    if (sizes[_i] == 40) {
+        ck_assert_int_gt(moved, 100);
+        ck_assert_int_gt(within, 0); /* else none was entered within a step */
+    }
+}
+END_TEST
+
+/* Votes of a pipelined loop are taken a step after they were entered, and there is none in every step; but in long steps of a loop
+ * that is alone, whose last rank is not far behind the first. */
 START_TEST(test_votes_are_apart)
 {
-    struct lb_ctx ctx = {0};
-    struct lbc_step s = {.interval = 8, .step_ns = 100e6, .exchanges = 2};
-    struct lb_loop l = {.ctx = &ctx, .step = &s, .period_ns = 100000000};
+    int64_t bound[] = {0, 5, 10};
+    struct lbc_layout layout = {.bound = bound, .block = 2};
+    struct lb_ctx ctx = {.size = 2};
+    struct lbc_step s = {.interval = 8, .step_ns = 100e6, .exchanges = 2, .layout = &layout};
+    struct lb_loop l = {.ctx = &ctx, .step = &s, .period_ns = 100000000}, other = {0};
 
     ck_assert_int_eq(lbc_step_interval(&l), 1);
     l.elements = 10;
@@ -89,6 +120,18 @@ START_TEST(test_votes_are_apart)
     ck_assert_int_eq(lbc_step_later(&l), 1);
     ctx.sync_ns = 1; /* the key sync, and no balancer any more */
     ck_assert_int_eq(lbc_step_later(&l), 0);
+    ctx.sync_ns = 0;
+    s.exchanges = 2;
+    ctx.loop = &l; /* alone */
+    ck_assert_int_eq(lbc_step_later(&l), 0);
+    ck_assert_int_eq(lbc_step_interval(&l), 1);
+    layout.block = 3; /* the second rank is three tenths of a step behind */
+    ck_assert_int_eq(lbc_step_later(&l), 1);
+    ck_assert_int_eq(lbc_step_interval(&l), 2);
+    bound[1] = 10; /* which does not count when it holds nothing */
+    ck_assert_int_eq(lbc_step_later(&l), 0);
+    l.next = &other;
+    ck_assert_int_eq(lbc_step_later(&l), 1);
 }
 END_TEST
 
@@ -354,6 +397,7 @@ int main(void)
     tcase_add_loop_test(tc, test_static, 0, brief_cases(SIZES));
     tcase_add_loop_test(tc, test_balanced, 0, brief_cases(SIZES));
     tcase_add_test(tc, test_votes_are_apart);
+    tcase_add_loop_test(tc, test_votes_within, 0, SIZES);
     tcase_add_loop_test(tc, test_balancer_ends, 0, brief_cases(8));
     tcase_add_loop_test(tc, test_contradictions, 0, brief_cases(6));
     if (!getenv("LB_TEST_TCP")) /* there its end is the connections' end */

@@ -48,6 +48,33 @@ START_TEST(test_pipelined)
 }
 END_TEST
 
+/* In long steps of a loop that is alone the vote is entered within the step, where the last rank is in time for it. */
+START_TEST(test_within)
+{
+    struct lbp_votes v = {.flows = true,
+                          .alone = true,
+                          .lag = 0.1,
+                          .period_ns = 100e6,
+                          .step_ns = 60e6,
+                          .exchanges = 2,
+                          .interval = 8};
+
+    ck_assert_int_eq(lbp_votes_interval(&v), 1);
+    ck_assert_int_eq(lbp_votes_later(&v), 0);
+    v.step_ns = 40e6;
+    ck_assert_int_eq(lbp_votes_interval(&v), 2);
+    ck_assert_int_eq(lbp_votes_later(&v), 1);
+    v.step_ns = 60e6;
+    v.lag = 0.3;
+    ck_assert_int_eq(lbp_votes_interval(&v), 2);
+    ck_assert_int_eq(lbp_votes_later(&v), 1);
+    v.lag = 0;
+    ck_assert_int_eq(lbp_votes_later(&v), 0);
+    v.alone = false;
+    ck_assert_int_eq(lbp_votes_later(&v), 1);
+}
+END_TEST
+
 START_TEST(test_early)
 {
     ck_assert_double_eq(lbp_votes_early_ns(0), 0);
@@ -81,11 +108,13 @@ START_TEST(test_any)
     for (size_t p = 0; p < sizeof(ns) / sizeof(*ns); p++)
         for (size_t s = 0; s < sizeof(ns) / sizeof(*ns); s++)
             for (size_t i = 0; i < sizeof(intervals) / sizeof(*intervals); i++)
-                for (int kind = 0; kind < 16; kind++) {
+                for (int kind = 0; kind < 32; kind++) {
                     struct lbp_votes v = {.flows = kind & 1,
                                           .waits = kind & 2,
                                           .quota = kind & 4,
                                           .exchanges = kind & 8,
+                                          .alone = kind & 16,
+                                          .lag = ns[(size_t)kind % (sizeof(ns) / sizeof(*ns))],
                                           .period_ns = ns[p],
                                           .step_ns = ns[s],
                                           .interval = intervals[i]};
@@ -105,6 +134,7 @@ int main(void)
 
     tcase_add_test(tc, test_stepped);
     tcase_add_test(tc, test_pipelined);
+    tcase_add_test(tc, test_within);
     tcase_add_test(tc, test_early);
     tcase_add_test(tc, test_waits);
     tcase_add_test(tc, test_any);
