@@ -18,6 +18,8 @@
 #define WARM 0.8
 /* Quotas let a rank that has little to do go fast for a while: under one its usual speed is told by so much more of its computing. */
 #define BURST_NS 500e6
+/* A rank that has no less than this part of the work that it had tells what that takes now, ratio. */
+#define ALIKE 0.95
 /* Measurements of a rank's part of the work after which all that came before count half. */
 #define PARTS 32
 /* So many times what such a part was off usually it may be off for a while. */
@@ -73,7 +75,7 @@ static double unseen(const struct stepped_rank *r, double work, double slow, dou
  * A rank's time for a step's work that it had before and took `wall` for: as now, and what it does not have any more as it
  * usually goes.  What is slow and fast in turn within a step does more work in both; what lasts for many steps goes on, so
  * that a step's length tells what is usual.  A quota lets short work go faster than long, so that there more work than now is
- * not expected to go faster than it went.
+ * not expected to go faster than as much last went for a while.
  */
 static double elsewhere(const struct stepped_rank *r, double work, double wall, double limit,
                         int64_t now_ns)
@@ -98,10 +100,10 @@ static void measure(struct stepped_rank *r, bool first, double limit)
         keep = exp(-r->wall / (r->now_wall + (isfinite(limit) ? BURST_NS : 0)));
     r->usual_work = keep * r->usual_work + r->work;
     r->usual_wall = keep * r->usual_wall + r->wall;
-    if (first) {
+    if (first)
         r->first_work = r->now_work;
-        r->first_wall = r->now_wall;
-    }
+    if (first || (r->now_work >= ALIKE * r->first_work && r->now_work > 0))
+        r->first_wall = r->usual_work > 0 ? r->first_work * r->usual_wall / r->usual_work : 0;
 }
 
 /* What part of the work of all is this rank's: how much does that vary with the very first bounds? */

@@ -29,8 +29,10 @@ struct stepped_rank {
     int64_t steps;           /* the same */
     double filtering_ns;     /* elapsed in the filter's window that is not full */
     double now_work, prev_work,
-        first_work; /* of a step, with the bounds now, before, and at first */
-    double now_wall, prev_wall, first_wall; /* that it took */
+        first_work;             /* of a step, with the bounds now, before, and at first */
+    double now_wall, prev_wall; /* that it took */
+    double
+        first_wall; /* that the first bounds' work took, for a while, when the rank had about as much last */
     /*
      * Its part of the work of all, ratio, as measured in each decision with the very first bounds: the mean, of so many; the squares
      * of the deviations from it, ratio, summed up; the last of these, how many of them were off to the same side running, and how often

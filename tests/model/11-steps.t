@@ -34,6 +34,10 @@ case_holds "in the step before, three ranks" "$ends" "" -DEARLY -DRANKS=3 -DSTEP
 case_holds "in the step before, a rank ends at any moment" "$ends" "" -DEARLY -DRANKS=2 -DSTEPS=3 -DENDS
 case_holds "in the step before, all ranks come to the last layout" "$fair" "-a -f -N moves" -DEARLY -DLIVE -DRANKS=2 -DK=1
 case_holds "in the step before, the balancer dies at any moment: ranks ask no more" "$fair" "-a -f -N rests" -DEARLY -DLIVE -DDIES -DRANKS=2 -DEPOCHS=1 -DK=1
+case_holds "pipelined, steps become longer and shorter: votes are entered in the step before, or taken a step later" "$ends" "" -DMIXED -DRANKS=2 -DSTEPS=3 -DEPOCHS=1
+case_holds "so a rank ends at any moment" "$ends" "" -DMIXED -DRANKS=2 -DSTEPS=3 -DENDS
+case_holds "so all ranks come to the last layout" "$fair" "-a -f -N moves" -DMIXED -DLIVE -DRANKS=2 -DEPOCHS=1 -DK=1
+case_holds "so a rank is killed" "$ends" "" -DMIXED -DKILLS -DRANKS=2 -DSTEPS=3 -DEPOCHS=1
 case_holds "a rank is killed at any moment: nobody waits for it for ever, who closes the loop without an error misses nothing" "$ends" "" -DKILLS -DRANKS=2 -DSTEPS=3 -DEPOCHS=1
 case_holds "through two layouts" "$ends" "" -DKILLS -DRANKS=2 -DSTEPS=3 -DK=1
 case_holds "one of three is killed" "$ends" "" -DKILLS -DRANKS=3 -DSTEPS=1 -DEPOCHS=1 -DK=1
@@ -63,6 +67,7 @@ faulty 15 'invalid end state (' "$ends" "" -DSYNC -DDIES -DK=1
 faulty 16 "$wrong" "$ends" "" -DLATER=1 -DSTEPS=4
 faulty 16 "$wrong" "$ends" "" -DLATER=2 -DSTEPS=5
 faulty 17 "$wrong" "$ends" "" -DEARLY -DSTEPS=4
+faulty 24 "$wrong" "$ends" "" -DMIXED -DSTEPS=4
 faulty 22 'assertion violated' "$ends" "" -DGATHERS -DLATER=2 -DSTEPS=4 -DENDS
 faulty 23 'invalid end state (' "$ends" "" -DSYNC -DKILLS -DEPOCHS=1 -DK=1 -DSTEPS=3
 killed() { ok "planted fault $1 is found" found "$2" "$ends" "" -DPLANTED="$1" -DKILLS -DRANKS=3 -DEPOCHS=1 "${@:3}"; }

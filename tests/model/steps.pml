@@ -18,6 +18,9 @@
  * loops, as many as 3 in stepped ones with short steps.  With EARLY a rank enters a vote in the step before the exchange, or
  * in it, as it comes, and takes it in the exchange; layouts may come in between.
  *
+ * With MIXED as pipelined loops do whose steps become longer and shorter: a vote is taken in the exchange after it was entered
+ * within the step, or one exchange later, as the ranks propose in the vote before and the least of all says.
+ *
  *   RANKS, STEPS, EPOCHS   how many; K: the longest interval that ranks propose between two votes
  *   LIES                   ranks are told different layouts under one epoch
  *   ENDS                   rank 0 may end at any moment; the others learn of it where they wait for somebody
@@ -51,6 +54,7 @@
  *   PLANTED=21             (KILLS) a rank closes the loop without the others
  *   PLANTED=22             (GATHERS, LATER, ENDS) ranks do not vote again before the longer reductions
  *   PLANTED=23             (SYNC, KILLS) patience never ends
+ *   PLANTED=24             (MIXED) a rank takes a vote when it proposed to, not when all agreed to
  *
  * Checked: each iteration once in every step, with its row where it is run; both sides of every exchange at the same epoch;
  * all vote at the same step; no rank waits for ever; in the end all are at the same epoch;
@@ -75,6 +79,14 @@
 #endif
 #ifndef LATER
 #define LATER 0
+#endif
+#ifdef MIXED
+#define EARLY
+#undef LATER
+#define LATER 1
+#define IS_EARLY !is_late
+#else
+#define IS_EARLY true
 #endif
 #if LATER || defined(EARLY)
 #define APART
@@ -105,6 +117,9 @@ byte handed[4], computed[4];        /* by step: neighbours keep ranks less than 
 /* Two votes at a time: nobody enters the one after next before all have left this one. */
 byte entered[2] /* who */, gone[2], most[2], least[2], interval[2], at[2];
 bool have[2], open[2];
+#ifdef MIXED
+bool soon[2]; /* of a vote: somebody proposed that the next one be taken in the exchange after the step it is entered in */
+#endif
 
 bool failed; /* a rank has ended; seen by those who wait for it */
 byte ended;
@@ -303,6 +318,13 @@ inline ask() {
     :: k = K
 #endif
     fi;
+#ifdef MIXED
+    proposed = false;
+    if
+    :: proposed = true
+    :: true
+    fi;
+#endif
     d_step {
         m = 16 * next[me] + nextlay[me]; /* the hash that goes with the vote */
         assert(entered[round] == 0 || at[round] == step % 4);
@@ -317,6 +339,9 @@ inline ask() {
         :: else
         fi;
         have[round] = have[round] && next[me] != 0;
+#ifdef MIXED
+        soon[round] = soon[round] || proposed;
+#endif
 #ifdef SYNC
         some[round] = some[round] || next[me] != 0;
 #endif
@@ -335,7 +360,18 @@ inline decide() {
 #if PLANTED != 3
         k = interval[round];
 #endif
+#ifdef MIXED
+        until = (is_late && k > 0 -> k - 1 : k);
+#if PLANTED == 24
+        until = (until == 0 && proposed -> 1 : until);
+        is_late = !proposed;
+#else
+        until = (until == 0 && soon[round] -> 1 : until); /* nobody has entered it within the step */
+        is_late = !soon[round];
+#endif
+#else
         until = (k > LATER -> k - LATER : 0);
+#endif
 #ifdef APART
         voted = false;
 #endif
@@ -379,6 +415,10 @@ inline decide() {
             interval[round] = 0;
             have[round] = false;
             open[round] = false
+#ifdef MIXED
+            ;
+            soon[round] = false
+#endif
 #ifdef SYNC
             ;
             alone[round] = false;
@@ -444,6 +484,9 @@ proctype rank(byte me) {
 #if LATER
     byte late = 0; /* exchanges until the vote is taken */
 #endif
+#ifdef MIXED
+    bool is_late = true, proposed = false; /* how votes are taken now; proposed: otherwise, or so again */
+#endif
 
     do
     :: GOES_ON ->
@@ -482,7 +525,7 @@ proctype rank(byte me) {
         fi;
 #endif
         if
-#ifdef EARLY
+#if defined(EARLY) && !defined(MIXED)
         :: voted -> decide()
 #endif
         :: ASKS && until == 0 && !voted ->
@@ -490,7 +533,12 @@ proctype rank(byte me) {
             report_and_wait();
 #endif
             ask();
-#if LATER
+#ifdef MIXED
+            if
+            :: is_late -> voted = true; late = LATER
+            :: else -> decide()
+            fi
+#elif LATER
             voted = true;
             late = LATER;
 #if PLANTED == 16
@@ -514,7 +562,7 @@ proctype rank(byte me) {
         }
 #ifdef EARLY
         if
-        :: ASKS && until == 0 && GOES_ON -> ask(); voted = true
+        :: ASKS && until == 0 && GOES_ON && IS_EARLY -> ask(); voted = true
         :: true
         fi
 #endif
@@ -589,6 +637,11 @@ out:
 #if LATER
         ;
         late = 0
+#endif
+#ifdef MIXED
+        ;
+        is_late = true;
+        proposed = false
 #endif
     }
 #endif

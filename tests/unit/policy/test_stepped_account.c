@@ -14,6 +14,9 @@ static double in_turn_ms;
 /* Ranks wait for others outside of the library, where nobody measures it. */
 static bool elsewhere;
 
+/* Cores that each rank's control group may use; 0: it has no quota. */
+static double quota;
+
 /* So many times the CPU time do iterations take as on a processor as it is usually: ratio. */
 static double slower[] = {1, 1};
 
@@ -29,6 +32,9 @@ static void five_steps(struct lbp_stepped *s, int k, const double *row_ms)
         d.epoch = s->epoch;
         d.first = r == 0 ? 0 : s->bound[1];
         d.last = r == 0 ? s->bound[1] : 1000;
+        d.quota_cpus = quota;
+        d.quota_period_ns = quota > 0 ? 10 * MS : 0;
+        d.quota_group = r + 1;
         d.cpu_ns = (int64_t)((double)(d.last - d.first) * slower[r] * (double)MS / 10);
         d.wall_ns = (int64_t)((double)(d.last - d.first) * row_ms[r] * 5 * (double)MS);
         d.wait_ns = elsewhere ? 0 : (int64_t)((longest + in_turn_ms) * 5 * (double)MS) - d.wall_ns;
@@ -57,6 +63,34 @@ START_TEST(test_load_comes)
         ck_assert_int_ne(s->last.detail, LBP_DETAIL_BACK);
     }
     ck_assert_uint_eq(s->epoch, 1);
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
+/*
+ * Under quotas, a load comes and goes again.  What the first bounds took when it had just come, so that a plan was made, says
+ * nothing of them afterwards: the plan loses then.
+ */
+START_TEST(test_load_goes)
+{
+    struct lbp_stepped *s;
+    int k = 1;
+
+    quota = 1;
+    s = make_with("auto,period=0.1s,threshold=0.2");
+    for (; k <= 10; k++)
+        five_steps(s, k, (double[]){.02, .02});
+    for (; k <= 20 && s->epoch == 0; k++)
+        five_steps(s, k, (double[]){.02, .04});
+    ck_assert_uint_eq(s->epoch, 1);
+    five_steps(s, k++, (double[]){.02, .04});
+    for (int i = 0; i < 3 && s->epoch == 1; i++, k++) {
+        double won = s->our_steps - s->first_steps;
+
+        five_steps(s, k, (double[]){.02, .02});
+        ck_assert_double_lt(s->our_steps - s->first_steps, won - .5);
+    }
+    quota = 0;
     lbp_stepped_destroy(s);
 }
 END_TEST
@@ -295,6 +329,7 @@ int main(void)
     TCase *t = suite_case("account");
 
     tcase_add_test(t, test_load_comes);
+    tcase_add_test(t, test_load_goes);
     tcase_add_test(t, test_other_gain);
     tcase_add_test(t, test_first_again);
     tcase_add_test(t, test_elsewhere);
