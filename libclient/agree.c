@@ -169,25 +169,18 @@ static bool is_alone(const struct lb_loop *l)
     return l->ctx->loop == l && !l->next;
 }
 
-/* By the pipeline's filling alone, the last rank that holds something is so many steps behind the first. */
-static double lag(const struct lb_loop *l)
-{
-    const struct lbc_layout *y = l->step->layout;
-
-    return l->elements > 0
-               ? (double)(lbc_layout_holders(l, y) - 1) * (double)y->block / (double)l->elements
-               : 0;
-}
-
 static struct lbp_votes votes(const struct lb_loop *l)
 {
     const struct lbc_step *s = l->step;
+    bool flows = l->elements > 0;
+    uint32_t holders = flows ? (uint32_t)lbc_layout_holders(l, s->layout) : 0;
 
-    return (struct lbp_votes){.flows = l->elements > 0,
+    return (struct lbp_votes){.flows = flows,
                               .waits = lbc_ctx_is_sync(l->ctx),
                               .quota = lbc_quota_cpus(&s->quota) > 0,
                               .alone = is_alone(l),
-                              .lag = lag(l),
+                              .lag =
+                                  flows ? lbp_votes_lag(holders, s->layout->block, l->elements) : 0,
                               .period_ns = (double)l->period_ns,
                               .step_ns = s->step_ns,
                               .exchanges = s->exchanges,

@@ -26,6 +26,11 @@
 /* Exchanges between two votes, at most. */
 #define INTERVAL_MAX (INT64_C(1) << 20)
 
+double lbp_votes_lag(uint32_t holders, int64_t block, int64_t elements)
+{
+    return elements > 0 && holders > 1 ? (holders - 1) * (double)block / (double)elements : 0;
+}
+
 /* Whether all ranks of a pipeline enter a vote before the first of them comes to the exchange. */
 static bool is_within(const struct lbp_votes *v)
 {

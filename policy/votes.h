@@ -24,6 +24,10 @@ struct lbp_votes {
     int64_t interval;  /* from the last vote to this one, >= 1, as all agreed */
 };
 
+/* How many steps the last of so many ranks in a pipeline is behind the first, by the pipeline's filling alone: ratio, >= 0; 0 where
+ * the loop has no elements to flow.  block[in] elements handed on at once.  Pure, O(1). */
+double lbp_votes_lag(uint32_t holders, int64_t block, int64_t elements);
+
 /* Exchanges from this vote to the next one, >= 1 and no more than twice what it was before.  Pure, O(1). */
 int64_t lbp_votes_interval(const struct lbp_votes *v);
 

@@ -136,15 +136,6 @@ bool sim_step_is_flowing(const struct sim_steps *w)
     return w->c->kind == LBP_DOACROSS && !w->sync;
 }
 
-static double lag(const struct sim_steps *w)
-{
-    uint32_t holders = sim_step_holders(w);
-
-    return w->c->pipelined > 0 && holders > 0
-               ? (holders - 1) * (double)w->block / (double)w->c->pipelined
-               : 0;
-}
-
 /* What all ranks propose in a vote.  Under sync=yes they vote in each step: who is due reports in it. */
 static void propose(struct sim_steps *w, int64_t step_ns)
 {
@@ -152,7 +143,7 @@ static void propose(struct sim_steps *w, int64_t step_ns)
                           .waits = w->sync,
                           .quota = w->rank[0].quota_cpus > 0,
                           .alone = true,
-                          .lag = lag(w),
+                          .lag = lbp_votes_lag(sim_step_holders(w), w->block, w->c->pipelined),
                           .period_ns = (double)w->period_ns,
                           .step_ns = fmax((double)step_ns, 1),
                           .exchanges = w->step,

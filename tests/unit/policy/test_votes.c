@@ -72,6 +72,10 @@ START_TEST(test_within)
     ck_assert_int_eq(lbp_votes_later(&v), 0);
     v.alone = false;
     ck_assert_int_eq(lbp_votes_later(&v), 1);
+    ck_assert_double_eq(lbp_votes_lag(4, 25, 1000), 0.075);
+    ck_assert_double_eq(lbp_votes_lag(1, 25, 1000), 0);
+    ck_assert_double_eq(lbp_votes_lag(0, 25, 1000), 0);
+    ck_assert_double_eq(lbp_votes_lag(4, 0, 0), 0);
 }
 END_TEST
 
