@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "policy/caps.h"
+#include "policy/layout_cost.h"
 #include "policy/profile.h"
 
 /* What first shares would have brought is added up over windows of so long. */
@@ -48,11 +49,12 @@ struct lbp_firsts {
     struct lbp_caps caps;
     int64_t pipelined, block;
     bool flows;
-    int64_t begun_ns;         /* of the window; INT64_MIN: none yet */
-    bool moved;               /* in the window a rank had other iterations than at first */
-    uint64_t epoch;           /* whose move is counted in move_ns */
-    double move_ns, moved_ns; /* of it; of those before */
-    double took_ns;           /* by the steps of the window, those with the present bounds */
+    int64_t begun_ns; /* of the window; INT64_MIN: none yet */
+    bool moved;       /* in the window a rank had other iterations than at first */
+    uint64_t epoch;   /* of the layout counted in moves */
+    struct lbp_layout_cost moves;
+    double moved_ns; /* that those before held all ranks up */
+    double took_ns;  /* by the steps of the window, those with the present bounds */
     /* Of the windows: their time, steps in it, and steps in which it would have been with the first bounds. */
     double time_ns, steps, first_steps;
     double late_ns, late_steps; /* the last two, later windows weighing more */
@@ -247,11 +249,11 @@ void lbp_firsts_report(struct lbp_firsts *f, const struct lbp_stepped_report *r,
                r->last - r->first != f->bound[r->rank + 1] - f->bound[r->rank];
     if (r->move_bytes > 0) {
         if (r->epoch != f->epoch) {
-            f->moved_ns += f->move_ns;
-            f->move_ns = 0;
+            f->moved_ns += lbp_layout_cost_ns(&f->moves, f->flows);
+            f->moves = (struct lbp_layout_cost){0};
             f->epoch = r->epoch;
         }
-        f->move_ns = fmax(f->move_ns, (double)r->move_wall_ns);
+        lbp_layout_cost_add(&f->moves, r->move_bytes, r->move_wall_ns);
     }
     if (f->begun_ns == INT64_MIN)
         f->begun_ns = now_ns;
@@ -269,7 +271,7 @@ void lbp_firsts_ask(struct lbp_firsts *f, struct lbp_firsts_answer *ret)
     if (f->took_ns > 0)
         settle(f);
     /* the steps that the first bounds are behind would take what the last ones did */
-    ret->saved_ns = -f->moved_ns - f->move_ns;
+    ret->saved_ns = -f->moved_ns - lbp_layout_cost_ns(&f->moves, f->flows);
     if (f->late_steps > 0)
         ret->saved_ns += (f->steps - f->first_steps) * f->late_ns / f->late_steps;
     ret->balance_ratio = f->most_ns > 0 ? f->mean_ns / f->most_ns : 0;

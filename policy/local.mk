@@ -17,6 +17,7 @@ libpolicy_la_SOURCES = \
 	policy/grain.c policy/grain.h \
 	policy/horizon.c policy/horizon.h \
 	policy/index.c policy/index.h \
+	policy/layout_cost.h \
 	policy/least_time.c policy/least_time.h \
 	policy/liu.c \
 	policy/model.c policy/model.h policy/plus.h \

@@ -160,13 +160,14 @@ double lbp_stepped_work_error(const struct lbp_stepped *s)
     return n > 0 ? sqrt(sum / n) : 0;
 }
 
-/* The move is over: one measurement for all ranks, since all wait for the one that moves most. */
+/* The move is over: one measurement for all ranks, by the bytes of the one that moves most. */
 static void learn_move(struct lbp_stepped *s)
 {
     if (s->cost_bytes > 0)
         lbp_profit_moved(&s->profit, s->cost_bytes, (int64_t)(s->cost_ns - s->passed_ns),
                          s->cost_cpu_ns);
     s->cost_bytes = s->cost_cpu_ns = 0;
+    s->layout_cost = (struct lbp_layout_cost){0};
 }
 
 void lbp_stepped_passed(struct lbp_stepped *s)

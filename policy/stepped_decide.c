@@ -23,6 +23,8 @@
 #define AFTER_UNDO 5
 /* but for one that gains so many times what the undone one promised. */
 #define OTHER_GAIN 4
+/* They are not gone back to where other shares would gain so many times as much, whatever the gain. */
+#define MUCH_MORE 3
 /* Ratio of the step time that the way back to the bounds before must gain. */
 #define BACK_GAIN 0.02
 /* A plan that brought less than this part of what it promised has broken its word. */
@@ -304,6 +306,20 @@ static uint32_t stages(struct lbp_stepped *s)
     return n;
 }
 
+/*
+ * A load that has just come makes steps longer whatever the last plan did: where the shares that are right now would gain much more
+ * than the bounds before, these are those of another moment.
+ */
+static bool falls_short(struct lbp_stepped *s, double back_ns, int64_t now_ns)
+{
+    double present_ns = s->worse ? s->held_ns / s->held_steps : s->tried_ns;
+    double before_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->bound);
+
+    return s->profit.horizon.changed_ns == now_ns && !s->home &&
+           1 - lbp_stepped_ideal_ns(s) / before_ns >
+               fmax(MUCH_MORE * (1 - back_ns / present_ns), s->threshold.full);
+}
+
 static bool due(const struct lbp_stepped *s, int64_t now_ns)
 {
     uint32_t n = s->config.nranks;
@@ -337,6 +353,8 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
     s->since_moves++;
     if (!s->moves_nothing) {
         back = lbp_stepped_look_back(s, now_ns);
+        if (back > 0 && falls_short(s, back, now_ns))
+            back = 0;
         ret = back > 0 ? 0 : lbp_adjacent_bounds(&config, &s->profile, s->bound, s->next);
         if (ret < 0)
             return ret;

@@ -7,6 +7,7 @@
 #include "policy/caps.h"
 #include "policy/filter.h"
 #include "policy/grain.h"
+#include "policy/layout_cost.h"
 #include "policy/profile.h"
 #include "policy/profit.h"
 #include "policy/stepped.h"
@@ -81,8 +82,9 @@ struct lbp_stepped {
     int64_t since_moves;
     int64_t decisions[LBP_REASONS];
     int64_t moved_iterations, moved_bytes;
-    double cost_ns;   /* of applying the last plan, the longest rank's */
-    double passed_ns; /* of it, of its layouts before the one told last */
+    double cost_ns;                     /* that the last plan's layouts held all ranks up */
+    double passed_ns;                   /* of it, by those before the one told last */
+    struct lbp_layout_cost layout_cost; /* of this one */
     int64_t cost_bytes, cost_cpu_ns;
     double our_steps,
         first_steps; /* that were made; that the very first bounds would have made in that time */
@@ -194,6 +196,9 @@ double lbp_stepped_first_step_ns(const struct lbp_stepped *s, int64_t now_ns);
 
 /* stepped_stake.c: plans have lost more than may be, when the way back to the very first bounds is counted. */
 bool lbp_stepped_has_lost(struct lbp_stepped *s, int64_t now_ns);
+
+/* A step with shares that need not be whole iterations, at the speeds to plan by, ns. */
+double lbp_stepped_ideal_ns(struct lbp_stepped *s);
 
 /* The moves of the next bounds hold all ranks up so long. */
 double lbp_stepped_move_cost(const struct lbp_stepped *s);

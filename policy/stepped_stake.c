@@ -48,16 +48,22 @@ static double boldness(const struct lbp_stepped *s)
     return fmin(1, stake(s) / STAKE);
 }
 
-/* So much the plan attains of what shares could bring that need not be whole iterations: ratio. */
-static double attained(struct lbp_stepped *s)
+double lbp_stepped_ideal_ns(struct lbp_stepped *s)
 {
-    double work = 0, speed = 0, ideal;
+    double work = 0, speed = 0;
 
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         work += lbp_profile_work(&s->profile, s->bound[i], s->bound[i + 1]);
         speed += s->speed[i];
     }
-    ideal = work / speed;
+    return work / speed;
+}
+
+/* So much the plan attains of what shares could bring that need not be whole iterations: ratio. */
+static double attained(struct lbp_stepped *s)
+{
+    double ideal = lbp_stepped_ideal_ns(s);
+
     if (!(s->last.before_ns > ideal))
         return 0;
     return fmax(0, fmin(1, (s->last.before_ns - s->last.after_ns) / (s->last.before_ns - ideal)));

@@ -132,7 +132,7 @@ static void dear(const char *policy, double worst_limit, unsigned lost_limit, do
 
 START_TEST(test_dear)
 {
-    dear("auto", 1.07, 6, 1.18);
+    dear("auto", 1.05, 5, 1.18);
 }
 END_TEST
 

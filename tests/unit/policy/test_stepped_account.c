@@ -130,6 +130,76 @@ START_TEST(test_other_gain)
 }
 END_TEST
 
+/*
+ * A load comes to the host that the last plan gave a little more to, just as that is in force: what is right is a plan for the load,
+ * not the way back, which would gain a tenth of it.
+ */
+START_TEST(test_load_meets_plan)
+{
+    struct lbp_stepped *s = make_with("auto,period=0.1s");
+    int64_t given;
+    int k = 1;
+
+    for (; k <= 20 && s->epoch == 0; k++)
+        five_steps(s, k, (double[]){.02, .0218});
+    ck_assert_uint_eq(s->epoch, 1);
+    given = s->bound[1];
+    ck_assert_int_gt(given, 500);
+    for (int i = 0; i < 5 && s->epoch == 1; i++, k++)
+        five_steps(s, k, (double[]){.04, .0218});
+    ck_assert_uint_eq(s->epoch, 2);
+    ck_assert_int_ne(s->last.detail, LBP_DETAIL_BACK);
+    ck_assert_int_lt(s->bound[1], 400);
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
+/* Ranks of a stepped loop wait for the longest way of a layout; in a pipeline those wait that are ahead, as they would have. */
+START_TEST(test_layout_cost)
+{
+    struct lbp_layout_cost c = {0};
+
+    ck_assert_double_eq(lbp_layout_cost_ns(&c, true), 0);
+    ck_assert_double_eq(lbp_layout_cost_ns(&c, false), 0);
+    lbp_layout_cost_add(&c, 100000, 110 * MS);
+    lbp_layout_cost_add(&c, 300000, 10 * MS);
+    ck_assert_double_eq(lbp_layout_cost_ns(&c, false), 110e6);
+    ck_assert_double_eq_tol(lbp_layout_cost_ns(&c, true), 35e6, 1);
+
+    for (int flows = 0; flows < 2; flows++) {
+        struct lbp_stepped_config config = {.kind = flows ? LBP_DOACROSS : LBP_STEPPED,
+                                            .nranks = 2,
+                                            .n = 1000,
+                                            .first_epoch = 1,
+                                            .row_bytes = 3000,
+                                            .pipelined = flows ? 1000 : 0};
+        struct lbp_stepped *s;
+        int k = 1;
+
+        ck_assert_int_eq(lbp_params_parse(&config.params, "auto,period=0.1s", NULL), 0);
+        ck_assert_int_eq(lbp_stepped_create(&config, even, 0, &s, NULL), 0);
+        for (; k <= 40 && s->bound[1] == 500; k++)
+            five_steps(s, k, (double[]){.02, .04});
+        ck_assert_int_gt(s->bound[1], 600);
+        for (uint32_t r = 0; r < 2; r++) {
+            struct lbp_stepped_report d = did(r, 5 * k, 5, 0);
+
+            d.epoch = s->epoch;
+            d.first = r == 0 ? 0 : s->bound[1];
+            d.last = r == 0 ? s->bound[1] : 1000;
+            d.wall_ns = d.cpu_ns =
+                (int64_t)((double)(d.last - d.first) * .1 * (1 + r) * (double)MS);
+            d.move_bytes = 300000;
+            d.move_wall_ns = r == 0 ? 110 * MS : 10 * MS;
+            ck_assert_int_eq(say(s, d, (int64_t)k * 120 * MS), 0);
+        }
+        ck_assert_double_eq_tol(lbp_profit_transfer_ns(&s->profit, 300000), flows ? 60e6 : 110e6,
+                                1e6);
+        lbp_stepped_destroy(s);
+    }
+}
+END_TEST
+
 /* The very first bounds are in force again: against themselves they win and lose nothing, however hosts are slow in turn. */
 START_TEST(test_first_again)
 {
@@ -331,6 +401,8 @@ int main(void)
     tcase_add_test(t, test_load_comes);
     tcase_add_test(t, test_load_goes);
     tcase_add_test(t, test_other_gain);
+    tcase_add_test(t, test_load_meets_plan);
+    tcase_add_test(t, test_layout_cost);
     tcase_add_test(t, test_first_again);
     tcase_add_test(t, test_elsewhere);
     tcase_add_test(t, test_slowed);
