@@ -18,7 +18,7 @@ struct lbp_layout_cost {
     double longest_ns, byte_ns, bytes; /* byte_ns: bytes times ns, summed up, as bytes is */
 };
 
-/* A rank gave and took so many bytes in so long; both > 0. */
+/* A rank gave and took so many bytes, > 0, in so long, >= 0. */
 static inline void lbp_layout_cost_add(struct lbp_layout_cost *c, int64_t bytes, int64_t wall_ns)
 {
     c->longest_ns = fmax(c->longest_ns, (double)wall_ns);
