@@ -71,7 +71,7 @@ int lbp_firsts_create(uint32_t nranks, const int64_t *bound, const double *hardw
         return -ENOMEM;
     f->nranks = nranks;
     f->pipelined = pipelined;
-    f->flows = flows;
+    f->flows = pipelined > 0 && flows;
     f->begun_ns = INT64_MIN;
     f->bound = malloc(size);
     f->rank = calloc(nranks, sizeof(*f->rank));

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <math.h>
 
+#include "policy/firsts.h"
 #include "policy/stepped.h"
 #include "policy/stepped_impl.h"
 #include "tests/unit/policy/halves.h"
@@ -196,6 +197,29 @@ START_TEST(test_layout_cost)
         ck_assert_double_eq_tol(lbp_profit_transfer_ns(&s->profit, 300000), flows ? 60e6 : 110e6,
                                 1e6);
         lbp_stepped_destroy(s);
+    }
+}
+END_TEST
+
+/* The account of the first bounds counts the same cost; ranks of a stepped loop wait for the longest, whatever they say of flowing. */
+START_TEST(test_layout_cost_of_firsts)
+{
+    for (int flows = 0; flows < 2; flows++) {
+        struct lbp_firsts_answer answer;
+        struct lbp_firsts *f;
+
+        ck_assert_int_eq(lbp_firsts_create(2, even, NULL, flows ? 1000 : 0, true, &f), 0);
+        for (uint32_t r = 0; r < 2; r++) {
+            struct lbp_stepped_report d = did(r, 5, 5, 50 * MS);
+
+            d.epoch = 1;
+            d.move_bytes = r == 0 ? 100000 : 300000;
+            d.move_wall_ns = r == 0 ? 110 * MS : 10 * MS;
+            lbp_firsts_report(f, &d, flows ? 100 : 0, 100 * MS);
+        }
+        lbp_firsts_ask(f, &answer);
+        ck_assert_double_eq_tol(answer.saved_ns, flows ? -35e6 : -110e6, 1);
+        lbp_firsts_destroy(f);
     }
 }
 END_TEST
@@ -403,6 +427,7 @@ int main(void)
     tcase_add_test(t, test_other_gain);
     tcase_add_test(t, test_load_meets_plan);
     tcase_add_test(t, test_layout_cost);
+    tcase_add_test(t, test_layout_cost_of_firsts);
     tcase_add_test(t, test_first_again);
     tcase_add_test(t, test_elsewhere);
     tcase_add_test(t, test_slowed);
