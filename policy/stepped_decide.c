@@ -23,10 +23,10 @@
 #define AFTER_UNDO 5
 /* but for one that gains so many times what the undone one promised. */
 #define OTHER_GAIN 4
-/* They are not gone back to where other shares would gain so many times as much, whatever the gain. */
-#define MUCH_MORE 3
-/* Ratio of the step time that the way back to the bounds before must gain. */
+/* Ratio of the step time that the way back to the bounds before must gain; */
 #define BACK_GAIN 0.02
+/* and it is not taken where a load has just come, and other shares would gain so many times as much. */
+#define MUCH_MORE 3
 /* A plan that brought less than this part of what it promised has broken its word. */
 #define KEPT 0.3
 /* Doubt is 1 and doubles with each broken word, up to so much; for each 1 more of it so much more gain is asked for, ratio. */
@@ -134,12 +134,18 @@ static double ratio_gain(const struct lbp_stepped_decision *d)
     return d->before_ns > 0 ? isinf(d->before_ns) ? 1 : 1 - d->after_ns / d->before_ns : 0;
 }
 
+/* A step with the present bounds, as it compares with one with those before. */
+static double present_ns(const struct lbp_stepped *s)
+{
+    return s->worse ? s->held_ns / s->held_steps : s->tried_ns;
+}
+
 /* Bounds of before are known by what they did: they are better for as long as speeds stay as they are. */
 static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t now_ns)
 {
     struct lbp_stepped_decision *d = &s->last;
 
-    d->before_ns = s->worse ? s->held_ns / s->held_steps : s->tried_ns;
+    d->before_ns = present_ns(s);
     d->after_ns = back_ns;
     d->least = d->threshold = BACK_GAIN;
     d->noise = 0;
@@ -312,12 +318,11 @@ static uint32_t stages(struct lbp_stepped *s)
  */
 static bool falls_short(struct lbp_stepped *s, double back_ns, int64_t now_ns)
 {
-    double present_ns = s->worse ? s->held_ns / s->held_steps : s->tried_ns;
     double before_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->bound);
 
     return s->profit.horizon.changed_ns == now_ns && !s->home &&
            1 - lbp_stepped_ideal_ns(s) / before_ns >
-               fmax(MUCH_MORE * (1 - back_ns / present_ns), s->threshold.full);
+               fmax(MUCH_MORE * (1 - back_ns / present_ns(s)), s->threshold.full);
 }
 
 static bool due(const struct lbp_stepped *s, int64_t now_ns)
