@@ -134,6 +134,7 @@ static int apply(struct lb_loop *l)
     cpu_ns = lbx_clock_thread_cpu_ns() - cpu_ns;
     s->layout = y;
     s->next = NULL;
+    s->lag = lbc_step_lag(l);
     lbc_connect_end(l, before);
     lbx_spanset_clear(&l->owned);
     rc = lbx_spanset_add(&l->owned, new.first, new.last); /* cannot fail: there is room */
@@ -172,15 +173,12 @@ static bool is_alone(const struct lb_loop *l)
 static struct lbp_votes votes(const struct lb_loop *l)
 {
     const struct lbc_step *s = l->step;
-    bool flows = l->elements > 0;
-    uint32_t holders = flows ? (uint32_t)lbc_layout_holders(l, s->layout) : 0;
 
-    return (struct lbp_votes){.flows = flows,
+    return (struct lbp_votes){.flows = l->elements > 0,
                               .waits = lbc_ctx_is_sync(l->ctx),
                               .quota = lbc_quota_cpus(&s->quota) > 0,
                               .alone = is_alone(l),
-                              .lag =
-                                  flows ? lbp_votes_lag(holders, s->layout->block, l->elements) : 0,
+                              .lag = s->lag,
                               .period_ns = (double)l->period_ns,
                               .step_ns = s->step_ns,
                               .exchanges = s->exchanges,

@@ -10,6 +10,7 @@
 #include "libclient/lanes.h"
 #include "libclient/report.h"
 #include "libclient/wait.h"
+#include "policy/votes.h"
 
 #define PART_NS (200 * LBX_NS_PER_US) /* parts of a block are not timed finer */
 
@@ -127,6 +128,14 @@ int lb_loop_owner(const lb_loop *l, int64_t i)
     return l && l->step && i >= 0 && i < l->n ? lbc_layout_owner(l, l->step->layout, i) : -1;
 }
 
+double lbc_step_lag(const struct lb_loop *l)
+{
+    const struct lbc_layout *y = l->step->layout;
+    uint32_t holders = l->elements > 0 ? (uint32_t)lbc_layout_holders(l, y) : 0;
+
+    return lbp_votes_lag(holders, y->block, l->elements);
+}
+
 void lbc_step_start(struct lb_loop *l)
 {
     struct lb_ctx *ctx = l->ctx;
@@ -139,6 +148,7 @@ void lbc_step_start(struct lb_loop *l)
         return;
     if (ctx->balanced)
         lbc_report_open(l);
+    l->step->lag = lbc_step_lag(l);
     while (!ctx->failed && (rc = lbc_connect(l, l->step->layout, NULL)) == -ENOMEM)
         lbc_wait_rest(ctx); /* the others count on us */
     if (rc < 0)
