@@ -13,9 +13,6 @@
 #define NOISE 1.5
 /* Ratio: steps may take so much longer than the least if that saves moves. */
 #define SLACK 0.003
-/* A rank that holds nothing is tried again after so long plus so many steps, doubled after each time in vain. */
-#define TRY_AGAIN_NS 1e9
-#define TRY_AGAIN 20
 /* Nothing that is doubled after each failure is doubled more often than this. */
 #define TRIES_MAX 10
 /* After a plan was undone no other is made for the longer of so long and so many steps, doubled for each that was undone before; */
@@ -34,100 +31,8 @@
 #define DOUBT 0.05
 /* A decision takes this part of doubt away, half as much of it after each broken word. */
 #define FORGIVE 0.02
-/* A rank whose speed is less than its quota by no more than this part is taken to be held back by the quota alone; where its speed is
- * known badly the part is so many errors of it, up to a most. */
-#define NEAR 0.1
-#define NEAR_ERRORS 2
-#define NEAR_MAX 0.3
-/* The noise of a rank's speed, times this and over the length of a step, counts as an error, ratio, up to a most: a quota makes
- * single steps longer and shorter. */
-#define JITTER 0.3
-#define JITTER_MAX 0.05
 /* Where the number of steps was told: so many are lost on wrong bounds until that is seen, so a plan must win as many. */
 #define WRONG_STEPS 1
-
-/*
- * A rank's speed to plan by.  One that holds nothing is measured by nobody: after a while it is taken to be what it was at
- * its best, and tried again; each time that this was in vain the while is twice as long.
- */
-static double measured(const struct lbp_stepped *s, uint32_t rank, int64_t now_ns)
-{
-    const struct stepped_rank *r = &s->rank[rank];
-
-    if (r->idle_ns != INT64_MIN &&
-        (double)(now_ns - r->idle_ns) > (TRY_AGAIN_NS + TRY_AGAIN * s->real_ns) * exp2(r->tries) &&
-        !lbp_stepped_published(s))
-        return r->best;
-    return s->kind > 0 && !lbp_stepped_published(s) && r->speed[s->kind] > 0
-               ? r->speed[s->kind]
-               : lbp_filter_value(&r->filter);
-}
-
-/*
- * No more than its quota allows for long.  A rank that is about as fast as that is held back by it, now and then by a period
- * more or less: the quota is what is known.
- */
-static double believed(struct lbp_stepped *s, uint32_t rank, int64_t now_ns)
-{
-    double limit = lbp_stepped_limit(s, rank), speed = measured(s, rank, now_ns);
-    double error = lbp_filter_error(&s->rank[rank].filter);
-
-    error = fmin(NEAR_MAX, fmax(NEAR, NEAR_ERRORS * error));
-    return isfinite(limit) && speed > (1 - error) * limit ? limit : speed;
-}
-
-/*
- * Speeds to plan by; ranks not measured get what the others do, by weight, and without weights what the slowest does: one that
- * has too little makes nobody wait.  Returns the worst relative error; < 0: no rank was measured.
- */
-static double plan_speeds(struct lbp_stepped *s, int64_t now_ns)
-{
-    double speed = 0, weight = 0, error = 0, jitter = 0, slowest = INFINITY;
-    bool weighted = true;
-    uint32_t known = 0;
-
-    for (uint32_t i = 0; i < s->config.nranks; i++) {
-        const struct stepped_rank *r = &s->rank[i];
-
-        weighted = weighted && r->weight > 0;
-        if (!lbp_filter_known(&r->filter))
-            continue;
-        known++;
-        speed += lbp_filter_value(&r->filter);
-        slowest = fmin(slowest, lbp_filter_value(&r->filter));
-        weight += r->weight;
-        if (s->bound[i + 1] > s->bound[i]) {
-            error = fmax(error, lbp_filter_error(&r->filter));
-            jitter = fmax(jitter, r->filter.noise_ns);
-        }
-    }
-    if (known == 0 || !(speed > 0))
-        return -1;
-    for (uint32_t i = 0; i < s->config.nranks; i++) {
-        const struct stepped_rank *r = &s->rank[i];
-
-        s->speed[i] =
-            lbp_filter_known(&r->filter)
-                ? believed(s, i, now_ns)
-                : fmin(weighted ? speed / weight * r->weight : slowest, lbp_stepped_limit(s, i));
-    }
-    /* a quota makes single steps run ahead and behind: no bounds can even that out */
-    if (s->measured_ns > 0)
-        error = fmax(error, fmin(JITTER_MAX, JITTER * jitter / s->measured_ns));
-    if (lbp_stepped_published(s) || s->prev_expected_ns >= 0)
-        return error;
-    /* the first plan is by costs that were measured for a moment */
-    return hypot(error, lbp_stepped_work_error(s));
-}
-
-/* Every rank that holds something has been measured long enough to say what it does. */
-static bool all_known(const struct lbp_stepped *s)
-{
-    for (uint32_t i = 0; i < s->config.nranks; i++)
-        if (s->bound[i + 1] > s->bound[i] && !lbp_filter_known(&s->rank[i].filter))
-            return false;
-    return true;
-}
 
 static double ratio_gain(const struct lbp_stepped_decision *d)
 {
@@ -316,13 +221,53 @@ static uint32_t stages(struct lbp_stepped *s)
  * A load that has just come makes steps longer whatever the last plan did: where the shares that are right now would gain much more
  * than the bounds before, these are those of another moment.
  */
-static bool falls_short(struct lbp_stepped *s, double back_ns, int64_t now_ns)
+static bool falls_short(struct lbp_stepped *s, double back_ns)
 {
     double before_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->bound);
 
-    return s->profit.horizon.changed_ns == now_ns && !s->home &&
+    return s->profit.horizon.changed_ns > s->last.at_ns && !s->home &&
            1 - lbp_stepped_ideal_ns(s) / before_ns >
                fmax(MUCH_MORE * (1 - back_ns / present_ns(s)), s->threshold.full);
+}
+
+/* The bounds that are best at the speeds to plan by.  Returns 0 or -ENOMEM. */
+static int weigh_new(struct lbp_stepped *s, double error, int64_t now_ns,
+                     enum lbp_reason *ret_reason)
+{
+    struct lbp_adjacent_config config = {.nranks = s->config.nranks,
+                                         .speed = s->speed,
+                                         .min_iterations = s->config.min_iterations,
+                                         .slack = lbp_stepped_published(s) ? 0 : SLACK};
+    int ret = lbp_adjacent_bounds(&config, &s->profile, s->bound, s->next);
+
+    if (ret < 0)
+        return ret;
+    s->last.detail = LBP_DETAIL_NONE;
+    *ret_reason = judge(s, lbp_stepped_published(s) ? 0 : NOISE * error, now_ns);
+    return 0;
+}
+
+/*
+ * Bounds of before that are known to be better, or new ones.  ret_back_ns[out] a step with the former; 0: it is the latter.  Returns 0 or
+ * -ENOMEM.
+ */
+static int weigh(struct lbp_stepped *s, double error, int64_t now_ns, enum lbp_reason *ret_reason,
+                 double *ret_back_ns)
+{
+    double back_ns = lbp_stepped_look_back(s, now_ns);
+
+    *ret_back_ns = 0;
+    if (back_ns <= 0 || falls_short(s, back_ns)) {
+        int ret = weigh_new(s, error, now_ns, ret_reason);
+
+        if (ret < 0 || back_ns <= 0 || *ret_reason == LBP_REASON_PROPORTIONAL)
+            return ret;
+        back_ns = lbp_stepped_look_back(s, now_ns); /* no new ones: fills next again */
+    }
+    *ret_back_ns = back_ns;
+    s->last.detail = LBP_DETAIL_BACK;
+    *ret_reason = judge_back(s, back_ns, now_ns);
+    return 0;
 }
 
 static bool due(const struct lbp_stepped *s, int64_t now_ns)
@@ -337,35 +282,26 @@ static bool due(const struct lbp_stepped *s, int64_t now_ns)
 int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *ret_action,
                        size_t *ret_n)
 {
-    struct lbp_adjacent_config config = {.nranks = s->config.nranks,
-                                         .speed = s->speed,
-                                         .min_iterations = s->config.min_iterations,
-                                         .slack = lbp_stepped_published(s) ? 0 : SLACK};
     int64_t block = s->grain.block;
     enum lbp_reason reason = LBP_REASON_BELOW_THRESHOLD;
     double error, back = 0;
-    int ret;
 
     if (s->told_period_ns == 0 || s->nfresh == s->config.nranks)
         lbp_stepped_tell_period(s, now_ns, ret_action, ret_n);
     lbp_stepped_tell_again(s, now_ns, ret_action, ret_n);
-    if (lbp_stepped_tell_rest(s, now_ns, ret_action, ret_n) || !due(s, now_ns) || !all_known(s))
+    if (lbp_stepped_tell_rest(s, now_ns, ret_action, ret_n) || !due(s, now_ns) ||
+        !lbp_stepped_all_known(s))
         return 0;
     lbp_stepped_settle(s, now_ns);
-    error = plan_speeds(s, now_ns);
+    error = lbp_stepped_plan_speeds(s, now_ns);
     if (error < 0 || !lbp_profile_learned(&s->profile))
         return 0;
     s->since_moves++;
     if (!s->moves_nothing) {
-        back = lbp_stepped_look_back(s, now_ns);
-        if (back > 0 && falls_short(s, back, now_ns))
-            back = 0;
-        ret = back > 0 ? 0 : lbp_adjacent_bounds(&config, &s->profile, s->bound, s->next);
+        int ret = weigh(s, error, now_ns, &reason, &back);
+
         if (ret < 0)
             return ret;
-        s->last.detail = back > 0 ? LBP_DETAIL_BACK : LBP_DETAIL_NONE;
-        reason = back > 0 ? judge_back(s, back, now_ns)
-                          : judge(s, lbp_stepped_published(s) ? 0 : NOISE * error, now_ns);
         s->last.reason = reason;
         s->decisions[reason]++;
     }

@@ -169,6 +169,15 @@ void lbp_stepped_tell_again(struct lbp_stepped *s, int64_t now_ns,
  */
 void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns);
 
+/*
+ * stepped_speeds.c: fills speed.  Ranks not measured get what the others do, by weight, and without weights what the slowest does: one that
+ * has too little makes nobody wait.  Returns the worst relative error; < 0: no rank was measured.
+ */
+double lbp_stepped_plan_speeds(struct lbp_stepped *s, int64_t now_ns);
+
+/* Every rank that holds something has been measured long enough to say what it does. */
+bool lbp_stepped_all_known(const struct lbp_stepped *s);
+
 /* All have applied what was told last: what that took is learned from, and the plan's next layout adds to it. */
 void lbp_stepped_passed(struct lbp_stepped *s);
 

@@ -21,6 +21,9 @@ static double quota;
 /* So many times the CPU time do iterations take as on a processor as it is usually: ratio. */
 static double slower[] = {1, 1};
 
+/* So much sooner the first rank reports. */
+static int64_t apart_ns;
+
 /* Five steps more of each rank with the bounds as told, by the time that a row takes it. */
 static void five_steps(struct lbp_stepped *s, int k, const double *row_ms)
 {
@@ -39,7 +42,7 @@ static void five_steps(struct lbp_stepped *s, int k, const double *row_ms)
         d.cpu_ns = (int64_t)((double)(d.last - d.first) * slower[r] * (double)MS / 10);
         d.wall_ns = (int64_t)((double)(d.last - d.first) * row_ms[r] * 5 * (double)MS);
         d.wait_ns = elsewhere ? 0 : (int64_t)((longest + in_turn_ms) * 5 * (double)MS) - d.wall_ns;
-        ck_assert_int_eq(say(s, d, (int64_t)k * 120 * MS), 0);
+        ck_assert_int_eq(say(s, d, (int64_t)k * 120 * MS + r * apart_ns), 0);
     }
 }
 
@@ -141,6 +144,7 @@ START_TEST(test_load_meets_plan)
     int64_t given;
     int k = 1;
 
+    apart_ns = _i * MS; /* who was slowed reports before the other, with whom it is decided */
     for (; k <= 20 && s->epoch == 0; k++)
         five_steps(s, k, (double[]){.02, .0218});
     ck_assert_uint_eq(s->epoch, 1);
@@ -151,6 +155,24 @@ START_TEST(test_load_meets_plan)
     ck_assert_uint_eq(s->epoch, 2);
     ck_assert_int_ne(s->last.detail, LBP_DETAIL_BACK);
     ck_assert_int_lt(s->bound[1], 400);
+    apart_ns = 0;
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
+/* But if the shares for the load are not worth it, the way back is. */
+START_TEST(test_load_refused)
+{
+    struct lbp_stepped *s = make_with("auto,period=0.1s");
+    int k = 1;
+
+    for (; k <= 20 && s->epoch == 0; k++)
+        five_steps(s, k, (double[]){.02, .0218});
+    s->threshold.now = 0.95;
+    five_steps(s, k, (double[]){.04, .0218});
+    ck_assert_uint_eq(s->epoch, 2); /* at once: nothing has changed since, in the decision after it */
+    ck_assert_int_eq(s->last.detail, LBP_DETAIL_BACK);
+    ck_assert_int_eq(s->bound[1], 500);
     lbp_stepped_destroy(s);
 }
 END_TEST
@@ -425,7 +447,8 @@ int main(void)
     tcase_add_test(t, test_load_comes);
     tcase_add_test(t, test_load_goes);
     tcase_add_test(t, test_other_gain);
-    tcase_add_test(t, test_load_meets_plan);
+    tcase_add_loop_test(t, test_load_meets_plan, 0, 2);
+    tcase_add_test(t, test_load_refused);
     tcase_add_test(t, test_layout_cost);
     tcase_add_test(t, test_layout_cost_of_firsts);
     tcase_add_test(t, test_first_again);
