@@ -31,10 +31,13 @@ double lbp_votes_lag(uint32_t holders, int64_t block, int64_t elements)
     return elements > 0 && holders > 1 ? (holders - 1) * (double)block / (double)elements : 0;
 }
 
-/* Whether all ranks of a pipeline enter a vote before the first of them comes to the exchange. */
+/* Whether all ranks of a pipeline enter a vote before the first of them comes to the exchange.  The first steps may be long: their
+ * layout is waited for most, and one vote that is taken at once costs short ones little. */
 static bool is_within(const struct lbp_votes *v)
 {
-    return v->alone && v->step_ns >= WITHIN_NS && v->lag <= WITHIN_LAG;
+    bool is_long = v->step_ns <= 0 || v->step_ns >= WITHIN_NS;
+
+    return v->alone && is_long && v->lag <= WITHIN_LAG;
 }
 
 int64_t lbp_votes_interval(const struct lbp_votes *v)

@@ -64,6 +64,8 @@ START_TEST(test_within)
     v.step_ns = 40e6;
     ck_assert_int_eq(lbp_votes_interval(&v), 2);
     ck_assert_int_eq(lbp_votes_later(&v), 1);
+    v.step_ns = 0; /* the first ones may be long */
+    ck_assert_int_eq(lbp_votes_later(&v), 0);
     v.step_ns = 60e6;
     v.lag = 0.3;
     ck_assert_int_eq(lbp_votes_interval(&v), 2);
