@@ -170,7 +170,8 @@ START_TEST(test_load_refused)
         five_steps(s, k, (double[]){.02, .0218});
     s->threshold.now = 0.95;
     five_steps(s, k, (double[]){.04, .0218});
-    ck_assert_uint_eq(s->epoch, 2); /* at once: nothing has changed since, in the decision after it */
+    ck_assert_uint_eq(s->epoch,
+                      2); /* at once: nothing has changed since, in the decision after it */
     ck_assert_int_eq(s->last.detail, LBP_DETAIL_BACK);
     ck_assert_int_eq(s->bound[1], 500);
     lbp_stepped_destroy(s);
