@@ -33,7 +33,8 @@ int64_t lbp_votes_interval(const struct lbp_votes *v);
 
 /*
  * Exchanges after the next vote was entered that it is taken: less than the interval, but one in a pipelined loop; 0 where
- * ranks wait, and in one whose steps are so long, or not known yet, that the last rank enters the vote in time within the step.  Pure, O(1).
+ * ranks wait, and in one whose steps are so long, or not known yet, that the last rank enters the vote in time within the step.
+ * Pure, O(1).
  */
 int64_t lbp_votes_later(const struct lbp_votes *v);
 
