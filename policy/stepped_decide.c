@@ -254,6 +254,7 @@ static int weigh_new(struct lbp_stepped *s, double error, int64_t now_ns,
 static int weigh(struct lbp_stepped *s, double error, int64_t now_ns, enum lbp_reason *ret_reason,
                  double *ret_back_ns)
 {
+    size_t size = ((size_t)s->config.nranks + 1) * sizeof(*s->next);
     double back_ns = lbp_stepped_look_back(s, now_ns);
 
     *ret_back_ns = 0;
@@ -262,7 +263,7 @@ static int weigh(struct lbp_stepped *s, double error, int64_t now_ns, enum lbp_r
 
         if (ret < 0 || back_ns <= 0 || *ret_reason == LBP_REASON_PROPORTIONAL)
             return ret;
-        back_ns = lbp_stepped_look_back(s, now_ns); /* no new ones: fills next again */
+        memcpy(s->next, s->prev, size); /* not home: falls_short */
     }
     *ret_back_ns = back_ns;
     s->last.detail = LBP_DETAIL_BACK;
