@@ -86,6 +86,8 @@ int lb_balanced(const lb_ctx *ctx); /* 1 while a balancer is there, else 0 */
 /*
  * 0, or for good -EIO: rows cannot be brought any more, as MPI or a connection failed, or not all ranks have made the same
  * calls (one has closed a loop that others go on with).  Iterations of the passes since the last call may be missing then.
+ * Rows that were on their way to another rank are then no longer brought; MPI may still read and write them until MPI_Finalize:
+ * free no array before that.
  */
 int lb_error(const lb_ctx *ctx);
 

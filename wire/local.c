@@ -264,6 +264,7 @@ static int receive(int fd, struct lbx_channel *c, struct lbx_buf *in, int64_t de
                    struct lbw_local_msg *ret_answer)
 {
     const uint8_t *body;
+    bool late = false;
     ssize_t got;
     size_t n;
     int rc;
@@ -274,8 +275,9 @@ static int receive(int fd, struct lbx_channel *c, struct lbx_buf *in, int64_t de
             return -EPROTO;
         if (rc == 1)
             return lbw_local_decode(body, n, ret_answer);
-        if (lbx_clock_mono_ns() >= deadline_ns)
+        if (late)
             return -ETIMEDOUT; /* a peer that dribbles bytes always has one more to read */
+        late = lbx_clock_mono_ns() >= deadline_ns; /* where we had no CPU all of it may be there */
         rc = lbx_sock_wait(fd, POLLIN, deadline_ns);
         if (rc < 0)
             return rc;

@@ -3,9 +3,11 @@
 #include "lbd/balancer/ask.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/sock.h"
 
 #define ASK_NS (40 * LBX_NS_PER_MS)
 #define AGAIN_NS (2 * LBX_NS_PER_MS) /* nothing wakes us when there is room among those that wait */
@@ -79,6 +81,8 @@ static void on_timer(uv_timer_t *h)
 
     if (a->fd < 0)
         try(a);
+    else if (lbx_sock_wait(a->fd, POLLIN, 0) > 0)
+        on_answer(&a->poll, 0, UV_READABLE); /* timers come first where we had no CPU for long */
     else
         end(a, -ETIMEDOUT);
 }

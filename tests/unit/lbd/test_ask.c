@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/suite.h"
 
@@ -96,6 +97,26 @@ START_TEST(what_lbd_says)
     close(fd);
     run();
     ck_assert_int_eq(result, c[_i].rc);
+    end();
+}
+END_TEST
+
+/* Who gets no CPU for longer than it would wait finds what has come meanwhile. */
+START_TEST(an_answer_found_late)
+{
+    static const uint8_t ok[] = {0, 0, 0, 3, 0x92, 1, LBW_L_OK};
+    struct lbd_ask a;
+    int fd;
+
+    start(8);
+    lbd_ask_begin(&a, &loop, sa.sun_path, &request, on_done, &loop);
+    fd = accept(listener, NULL, NULL);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(send(fd, ok, sizeof(ok), 0), (ssize_t)sizeof(ok));
+    close(fd);
+    lbx_clock_sleep_ns(100 * LBX_NS_PER_MS);
+    run();
+    ck_assert_int_eq(result, 0);
     end();
 }
 END_TEST
@@ -193,6 +214,7 @@ int main(void)
     TCase *tc = suite_case("ask");
 
     tcase_add_loop_test(tc, what_lbd_says, 0, 5);
+    tcase_add_test(tc, an_answer_found_late);
     tcase_add_test(tc, nobody_there);
     tcase_add_test(tc, a_silent_one);
     tcase_add_loop_test(tc, a_crowd_before_it, 0, 2);

@@ -195,6 +195,8 @@ struct free_run {
     bool stepped; /* what is collected is a stepped loop's */
     enum sequel sequel;
     int64_t delay_ns; /* of the one that closes */
+    uint64_t row[WORLD_RANKS_MAX]
+                [ROWS]; /* outlive the ranks: others may yet read those of a failed one */
     int runs[3][ROWS];
     int errors[WORLD_RANKS_MAX], collected; /* errors: of lb_error, before the end */
 };
@@ -226,7 +228,7 @@ static void run_sequel(enum sequel sequel, lb_ctx *ctx)
 static void run_free(lb_ctx *ctx, int rank, void *data)
 {
     struct free_run *s = data;
-    uint64_t row[ROWS] = {0};
+    uint64_t *row = s->row[rank];
     lb_loop *l = lb_loop_open(ctx, "free", ROWS);
 
     ctx->patience_ns = LBC_TELL_PART * TELL_NS;
@@ -295,13 +297,13 @@ struct elsewhere {
     int64_t most_ns; /* it waits for so long; 0: as long as it takes */
     int told,
         told_there; /* of the others, that have heard of it; while it waited.  By atomic additions */
-    struct free_run passes; /* of it only runs */
+    struct free_run passes; /* of it only rows and runs */
 };
 
 static void run_elsewhere(lb_ctx *ctx, int rank, void *data)
 {
     struct elsewhere *s = data;
-    uint64_t row[ROWS] = {0};
+    uint64_t *row = s->passes.row[rank];
     lb_loop *l = lb_loop_open(ctx, "free", ROWS);
     int64_t since_ns;
 
