@@ -174,6 +174,8 @@ static void run_loop(struct member *m, lb_ctx *ctx)
             l->step->step_ns = LONG_NS;
         if (lb_loop_exchange(l) != 0)
             crew_add(&s->errors, 1);
+        if (l->step->lag != lbc_step_lag(l)) /* of the block in force, also of one just found */
+            crew_add(&s->errors, 1);
         if (j->within)
             l->step->step_ns = m->rank % 2 ? 1 : LONG_NS;
         if (lb_loop_block(l) > s->most)
