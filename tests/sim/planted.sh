@@ -12,6 +12,9 @@ planted_seen SIM_STILL sim/test_stake stake 'dear moves take' 'loads that move l
 planted_seen SIM_PLANTED sim/test_stake account 'more than was won'
 planted_seen SIM_PLANTED sim/test_step drawn 'on steady hosts the worst takes' 'tried again and again'
 planted_seen SIM_PLANTED sim/test_swings errors 'noisy times: all limits are passed' 'slow moments: all limits are passed' 'in turn: all limits are passed'
+planted_seen SIM_PLANTED sim/test_swings tables 'uneven: all limits are passed' 'dear messages: all limits are passed' \
+  'dear messages, uneven: all limits are passed' 'too quick to follow: all limits are passed' 'short load: all limits are passed' \
+  '[0-9]: all: all limits are passed'
 planted_seen SIM_PLANTED sim/test_random steady 'to and fro: the limits of all kinds are passed'
 # A balancer whose time nobody asks for.
 out=$(SIM_PLANTED=1 bash "${top_srcdir:-.}/tests/sim/test_balancer_time.sh" 2>&1)

@@ -3,6 +3,7 @@
 #include "tests/sim/step_cases.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,4 +109,29 @@ void step_case_draw(struct step_case *c, unsigned seed)
     }
     step_case_costs(c, 1 + (int64_t)pow(10, step_case_uniform(&seed, 0.5, 3.5)), step_ns,
                     pick(&seed, 4), seed);
+}
+
+double step_case_mean_of_moments(void (*draw)(struct step_case *c, unsigned seed), unsigned seed,
+                                 const char *policy, int moments)
+{
+    unsigned random = seed;
+    double sum = 0;
+
+    for (int i = 0; i < moments; i++) {
+        struct step_case c;
+        struct sim_step_result r;
+
+        draw(&c, seed);
+        c.config.policy = policy;
+        for (uint32_t h = 0; h < c.config.nranks; h++)
+            c.host[h].flip_phase_ns =
+                (int64_t)step_case_uniform(&random, 0, (double)c.host[h].flip_ns);
+        if (sim_step_run(&c.config, &r) < 0 || !r.ended) {
+            fprintf(stderr, "seed %u: %s\n", seed, r.why ? r.why : "cannot be run");
+            abort();
+        }
+        sum += (double)r.end_ns / (double)r.static_ns;
+        free(c.cost_ns);
+    }
+    return sum / moments;
 }

@@ -30,4 +30,11 @@ void step_case_costs(struct step_case *c, int64_t n, double step_ns, int kind, u
 /* Hosts, loads, quotas, network and loop are drawn. */
 void step_case_draw(struct step_case *c, unsigned seed);
 
+/*
+ * What chance has no part in: the time of a drawn case over that of fixed shares, in the mean of so many runs in each of which
+ * all loads come at other moments, drawn from the seed, too.
+ */
+double step_case_mean_of_moments(void (*draw)(struct step_case *c, unsigned seed), unsigned seed,
+                                 const char *policy, int moments);
+
 #endif

@@ -3,7 +3,8 @@
  * The balancer on stepped and pipelined loops, in virtual time: it converges within three periods (to which it adds two steps:
  * reports and plans wait for their ends), and stays under a steady load.  On drawn cases it must win much on the whole, and
  * lose more than 1 % in few, and never more than some steps beyond: a load that changes just after a plan makes that plan
- * wrong, and what is lost until that is seen cannot be known before.
+ * wrong, and what is lost until that is seen cannot be known before.  With loads at other moments the same cases lose no more than
+ * that in the mean, but for one.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -24,6 +25,12 @@
 /* Beyond 1 %, whatever comes, so many steps of fixed shares, and ns: not a part of the time, however long the loop goes on. */
 #define LOST_STEPS 1
 #define LOST_NS 250e6
+/*
+ * So many of all lose more than 1 % in the mean of so many runs with their loads at other moments: one of 7 iterations, whose costs
+ * nobody can tell apart before one of them has moved.
+ */
+#define CHRONIC 1
+#define MOMENTS 32
 #define TRIED 4 /* plans: there, back, and chance */
 #define TRIED_LOSES 1.005
 #define TRIED_PLANTED 1445
@@ -222,7 +229,9 @@ START_TEST(test_never_worse)
     bool planted = getenv("SIM_PLANTED") != NULL; /* who does not look back: planted.sh */
     double worst = 0, worst_steady = 0, sum_auto = 0, sum_static = 0, sum_ideal = 0;
     double most_steps = 0; /* lost beyond 1 % and LOST_NS */
-    unsigned worst_seed = 0, most_seed = 0, bad = 0, very_bad = 0, wavers = 0;
+    unsigned loser[ROUNDS * BAD / 1000 + 1];
+    unsigned worst_seed = 0, most_seed = 0, bad = 0, very_bad = 0, wavers = 0, losers = 0;
+    unsigned chronic = 0;
     unsigned begin = getenv("SIM_FIRST") ? (unsigned)atoi(getenv("SIM_FIRST")) : 1;
 
     for (unsigned seed = begin; seed < begin + rounds; seed++) {
@@ -250,6 +259,8 @@ START_TEST(test_never_worse)
             worst_steady = fmax(worst_steady, over);
         very_bad += over > 1.05;
         if (over > 1.01) {
+            if (!c.steady && losers < sizeof(loser) / sizeof(loser[0]))
+                loser[losers++] = seed;
             bad++;
             if (getenv("SIM_VERBOSE"))
                 printf("seed=%u over=%.4f steady=%d kind=%d np=%u n=%ld steps=%ld plans=%ld "
@@ -276,15 +287,25 @@ START_TEST(test_never_worse)
            rounds, sum_auto / sum_static, sum_auto / sum_ideal, worst, worst_seed, bad, very_bad,
            wavers);
     printf("step steady worst=%.4f lost_steps=%.2f seed=%u\n", worst_steady, most_steps, most_seed);
+    for (unsigned i = 0; i < losers; i++) {
+        double mean = step_case_mean_of_moments(step_case_draw, loser[i],
+                                                planted ? "siegell" : "auto", MOMENTS);
+
+        chronic += mean > 1.01;
+        printf("step seed=%u with its loads at %d other moments: over_static=%.4f\n", loser[i],
+               MOMENTS, mean);
+    }
     if (planted) /* each of the limits must be passed */
         ck_assert_msg(worst_steady <= STEADY_WORST || worst <= WORST || most_steps <= LOST_STEPS ||
-                          bad <= rounds * BAD / 1000 || very_bad <= rounds * VERY_BAD / 1000,
+                          chronic <= CHRONIC || bad <= rounds * BAD / 1000 ||
+                          very_bad <= rounds * VERY_BAD / 1000,
                       "on steady hosts the worst takes %.3f, of all %.3f, or loses %.1f steps; %u "
                       "lose more than 1 %%, %u more than 5 %%",
                       worst_steady, worst, most_steps, bad, very_bad);
     ck_assert_double_le(worst_steady, STEADY_WORST);
     ck_assert_double_le(worst, WORST);
     ck_assert_double_le(most_steps, LOST_STEPS);
+    ck_assert_uint_le(chronic, CHRONIC);
     if (rounds < ROUNDS) /* too few for what is true of most */
         return;
     ck_assert_double_le(sum_auto / sum_static, 0.56);
