@@ -134,7 +134,7 @@ static int apply(struct lb_loop *l)
     cpu_ns = lbx_clock_thread_cpu_ns() - cpu_ns;
     s->layout = y;
     s->next = NULL;
-    s->lag = lbc_step_lag(l);
+    s->holders = lbc_layout_holders(l, y);
     lbc_connect_end(l, before);
     lbx_spanset_clear(&l->owned);
     rc = lbx_spanset_add(&l->owned, new.first, new.last); /* cannot fail: there is room */
@@ -178,7 +178,7 @@ static struct lbp_votes votes(const struct lb_loop *l)
                               .waits = lbc_ctx_is_sync(l->ctx),
                               .quota = lbc_quota_cpus(&s->quota) > 0,
                               .alone = is_alone(l),
-                              .lag = s->lag,
+                              .lag = lbc_step_lag(l),
                               .period_ns = (double)l->period_ns,
                               .step_ns = s->step_ns,
                               .exchanges = s->exchanges,

@@ -117,7 +117,6 @@ void lbc_size_settle(struct lb_loop *l)
     lbc_lanes_disconnect(l, y);
     y->block = block < l->elements ? block : l->elements;
     y->batch = 1;
-    l->step->lag = lbc_step_lag(l);
     while (!l->ctx->failed && (rc = lbc_lanes_connect(l, y)) == -ENOMEM)
         lbc_wait_rest(l->ctx);
     if (rc < 0)

@@ -130,10 +130,9 @@ int lb_loop_owner(const lb_loop *l, int64_t i)
 
 double lbc_step_lag(const struct lb_loop *l)
 {
-    const struct lbc_layout *y = l->step->layout;
-    uint32_t holders = l->elements > 0 ? (uint32_t)lbc_layout_holders(l, y) : 0;
+    const struct lbc_step *s = l->step;
 
-    return lbp_votes_lag(holders, y->block, l->elements);
+    return l->elements > 0 ? lbp_votes_lag((uint32_t)s->holders, s->layout->block, l->elements) : 0;
 }
 
 void lbc_step_start(struct lb_loop *l)
@@ -148,7 +147,7 @@ void lbc_step_start(struct lb_loop *l)
         return;
     if (ctx->balanced)
         lbc_report_open(l);
-    l->step->lag = lbc_step_lag(l);
+    l->step->holders = lbc_layout_holders(l, l->step->layout);
     while (!ctx->failed && (rc = lbc_connect(l, l->step->layout, NULL)) == -ENOMEM)
         lbc_wait_rest(ctx); /* the others count on us */
     if (rc < 0)

@@ -36,7 +36,7 @@ struct lbc_step {
     int64_t vote[LBC_VOTES]; /* while the ranks take the least, see apart.h */
     bool voted;              /* and what all voted is not looked at yet */
     bool owes;               /* the next exchange's vote, which others may have entered by now */
-    double lag;              /* of the layout in force, see lbc_step_lag */
+    int holders;             /* ranks to which the layout in force gives anything: counted once */
     int told_ranks;          /* ranks up to here were told that this one has closed it, */
     bool tells_all;          /* also those that share no rows with it */
     int64_t part, nparts;    /* of the block: the next to hand out */
@@ -79,7 +79,7 @@ void lbc_step_account(struct lb_loop *l);
 /* The library has waited since then: that time is not the program's, nor is the CPU time since it has the part. */
 void lbc_step_waited(struct lb_loop *l, int64_t since_ns);
 
-/* As lbp_votes_lag, of the layout in force; 0 where nothing flows.  O(size). */
+/* As lbp_votes_lag, of the layout in force; 0 where nothing flows. */
 double lbc_step_lag(const struct lb_loop *l);
 
 /* lb_loop_next where there is nothing left of what was granted. */

@@ -12,6 +12,7 @@
 #include "libclient/ctx.h"
 #include "libclient/lb.h"
 #include "libclient/step.h"
+#include "policy/votes.h"
 #include "tests/unit/libclient/fault.h"
 #include "tests/unit/libclient/lists.h"
 
@@ -174,7 +175,8 @@ static void run_loop(struct member *m, lb_ctx *ctx)
             l->step->step_ns = LONG_NS;
         if (lb_loop_exchange(l) != 0)
             crew_add(&s->errors, 1);
-        if (l->step->lag != lbc_step_lag(l)) /* of the block in force, also of one just found */
+        if (lbc_step_lag(l) != lbp_votes_lag((uint32_t)lbc_layout_holders(l, l->step->layout),
+                                             lb_loop_block(l), j->elements))
             crew_add(&s->errors, 1);
         if (j->within)
             l->step->step_ns = m->rank % 2 ? 1 : LONG_NS;

@@ -125,12 +125,12 @@ START_TEST(test_votes_are_apart)
     ctx.loop = &l; /* alone */
     ck_assert_int_eq(lbc_step_later(&l), 0);
     ck_assert_int_eq(lbc_step_interval(&l), 1);
+    s.holders = lbc_layout_holders(&l, &layout);
     layout.block = 3; /* the second rank is three tenths of a step behind */
-    s.lag = lbc_step_lag(&l);
     ck_assert_int_eq(lbc_step_later(&l), 1);
     ck_assert_int_eq(lbc_step_interval(&l), 2);
     bound[1] = 10; /* which does not count when it holds nothing */
-    s.lag = lbc_step_lag(&l);
+    s.holders = lbc_layout_holders(&l, &layout);
     ck_assert_int_eq(lbc_step_later(&l), 0);
     l.next = &other;
     ck_assert_int_eq(lbc_step_later(&l), 1);

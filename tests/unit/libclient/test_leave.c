@@ -195,8 +195,8 @@ struct free_run {
     bool stepped; /* what is collected is a stepped loop's */
     enum sequel sequel;
     int64_t delay_ns; /* of the one that closes */
-    uint64_t row[WORLD_RANKS_MAX]
-                [ROWS]; /* outlive the ranks: others may yet read those of a failed one */
+    /* outlive the ranks: others may yet read those of a failed one */
+    uint64_t row[WORLD_RANKS_MAX][ROWS];
     int runs[3][ROWS];
     int errors[WORLD_RANKS_MAX], collected; /* errors: of lb_error, before the end */
 };
