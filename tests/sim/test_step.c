@@ -26,8 +26,8 @@
 #define LOST_STEPS 1
 #define LOST_NS 250e6
 /*
- * So many of all lose more than 1 % in the mean of so many runs with their loads at other moments: one of 7 iterations, whose costs
- * nobody can tell apart before one of them has moved.
+ * So many of those that lose more than 1 %, of as many as may, do so in the mean of so many runs with their loads at other moments,
+ * too: one of 7 iterations, whose costs nobody can tell apart before one of them has moved.
  */
 #define CHRONIC 1
 #define MOMENTS 32

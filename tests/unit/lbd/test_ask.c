@@ -16,6 +16,7 @@
 
 #define CROWD 16
 
+static const uint8_t said_ok[] = {0, 0, 0, 3, 0x92, 1, LBW_L_OK};
 static struct lbw_local_msg request = {.type = LBW_L_SELF};
 static struct sockaddr_un sa = {.sun_family = AF_UNIX};
 static char folder[64];
@@ -71,18 +72,17 @@ static void end(void)
 
 START_TEST(what_lbd_says)
 {
-    static const uint8_t ok[] = {0, 0, 0, 3, 0x92, 1, LBW_L_OK},
-                         self[] = {0, 0, 0, 3, 0x92, 1, LBW_L_SELF}, half[] = {0, 0, 0, 3, 0x92},
+    static const uint8_t self[] = {0, 0, 0, 3, 0x92, 1, LBW_L_SELF}, half[] = {0, 0, 0, 3, 0x92},
                          rubbish[] = "HTTP/1.1 400 Bad Request\r\n";
     static const struct {
         const uint8_t *bytes;
         size_t n;
         int rc;
-    } c[] = {{ok, sizeof(ok), 0},
+    } c[] = {{said_ok, sizeof(said_ok), 0},
              {self, sizeof(self), -EPROTO},
              {rubbish, sizeof(rubbish), -EPROTO},
              {half, sizeof(half), -EPIPE},
-             {ok, 0, -EPIPE}};
+             {said_ok, 0, -EPIPE}};
     struct lbd_ask a;
     uint8_t bytes[64];
     int fd;
@@ -104,7 +104,6 @@ END_TEST
 /* Who gets no CPU for longer than it would wait finds what has come meanwhile. */
 START_TEST(an_answer_found_late)
 {
-    static const uint8_t ok[] = {0, 0, 0, 3, 0x92, 1, LBW_L_OK};
     struct lbd_ask a;
     int fd;
 
@@ -112,7 +111,7 @@ START_TEST(an_answer_found_late)
     lbd_ask_begin(&a, &loop, sa.sun_path, &request, on_done, &loop);
     fd = accept(listener, NULL, NULL);
     ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(send(fd, ok, sizeof(ok), 0), (ssize_t)sizeof(ok));
+    ck_assert_int_eq(send(fd, said_ok, sizeof(said_ok), 0), (ssize_t)sizeof(said_ok));
     close(fd);
     lbx_clock_sleep_ns(100 * LBX_NS_PER_MS);
     run();
@@ -177,13 +176,12 @@ static void leave(void)
 /* All are let in, and answered. */
 static void on_room(uv_timer_t *h)
 {
-    static const uint8_t ok[] = {0, 0, 0, 3, 0x92, 1, LBW_L_OK};
     uint8_t bytes[64];
     int fd = accept(listener, NULL, NULL);
 
     if (fd >= 0) {
         (void)!recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-        (void)!send(fd, ok, sizeof(ok), MSG_NOSIGNAL);
+        (void)!send(fd, said_ok, sizeof(said_ok), MSG_NOSIGNAL);
         close(fd);
     }
     if (times > 0)
