@@ -33,6 +33,8 @@
 #define FORGIVE 0.02
 /* Where the number of steps was told: so many are lost on wrong bounds until that is seen, so a plan must win as many. */
 #define WRONG_STEPS 1
+/* Until that is seen of a rank that nobody has measured, a plan that gives it work may lose the time of so many steps. */
+#define UNMEASURED_STEPS 2
 
 static double ratio_gain(const struct lbp_stepped_decision *d)
 {
@@ -95,6 +97,19 @@ static void know_by_deeds(struct lbp_stepped *s)
         d->after_ns = fmax(d->after_ns, d->before_ns * again_ns / s->tried_ns);
 }
 
+/* What the next bounds cost: their moves; and, where a rank is to work that never did in this loop, what that may lose, ns. */
+static double cost_ns(const struct lbp_stepped *s)
+{
+    double cost = lbp_stepped_move_cost(s);
+
+    if (lbp_stepped_published(s))
+        return cost;
+    for (uint32_t i = 0; i < s->config.nranks; i++)
+        if (s->next[i + 1] > s->next[i] && !lbp_filter_known(&s->rank[i].filter))
+            return cost + UNMEASURED_STEPS * s->real_ns;
+    return cost;
+}
+
 /* Are the next bounds worth it?  Fills last. */
 static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns)
 {
@@ -112,7 +127,7 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     d->threshold = s->threshold.now;
     d->noise = noise;
     d->least = fmax(d->threshold, noise);
-    d->cost_ns = lbp_stepped_move_cost(s);
+    d->cost_ns = cost_ns(s);
     lasts = lbp_stepped_horizon(s, d->before_ns, now_ns);
     d->benefit_ns = lbp_stepped_benefit_ns(s, gain, lasts, now_ns);
     s->refused = s->refused || gain >= d->least;
@@ -133,7 +148,7 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     }
     whole_ns = d->after_ns;
     d->after_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
-    d->cost_ns = lbp_stepped_move_cost(s);
+    d->cost_ns = cost_ns(s);
     d->benefit_ns = lbp_stepped_benefit_ns(s, ratio_gain(d), lasts, now_ns);
     d->least = fmin(d->least, ratio_gain(d)); /* a part of the way brings a part */
     d->detail = d->after_ns > whole_ns ? LBP_DETAIL_PART : LBP_DETAIL_NONE;
