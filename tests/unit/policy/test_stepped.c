@@ -310,6 +310,44 @@ START_TEST(test_too_late)
 }
 END_TEST
 
+/*
+ * Who has no row at first was measured by nobody, and may be slow: with three steps left that is not worth what it may win, with
+ * many it is; where it had some rows, and is as slow as the slowest, three are enough.
+ */
+START_TEST(test_unmeasured)
+{
+    static const int64_t first[2][4] = {{0, 500, 1000, 1000}, {0, 350, 850, 1000}};
+
+    for (int measured = 0; measured < 2; measured++)
+        for (int64_t steps = 7; steps <= 47; steps += 40) {
+            struct lbp_stepped_config c = {
+                .kind = LBP_STEPPED, .nranks = 3, .n = 1000, .steps = steps, .first_epoch = 1};
+            bool risked = measured || steps > 7;
+            struct lbp_stepped *s;
+
+            ck_assert_int_eq(lbp_params_parse(&c.params, "auto", NULL), 0);
+            ck_assert_int_eq(lbp_stepped_create(&c, first[measured], 0, &s, NULL), 0);
+            for (uint32_t r = 0; r < 3; r++) {
+                struct lbp_stepped_report d = did(0, 1, 1, 0);
+
+                d.rank = r;
+                d.first = first[measured][r];
+                d.last = first[measured][r + 1];
+                d.cpu_ns = (d.last - d.first) * MS / 10;
+                d.wall_ns = d.cpu_ns * (r == 0 ? 1 : 3);
+                d.wait_ns = 150 * MS - d.wall_ns;
+                ck_assert_int_eq(say(s, d, 200 * MS), 0);
+            }
+            ck_assert_msg(s->epoch == risked,
+                          "measured %d, steps %lld: reason %d, cost %.1f ms, benefit %.1f ms",
+                          measured, (long long)steps, s->last.reason, s->last.cost_ns / 1e6,
+                          s->last.benefit_ns / 1e6);
+            ck_assert_int_eq(s->last.cost_ns >= 2 * 150e6, !measured);
+            lbp_stepped_destroy(s);
+        }
+}
+END_TEST
+
 /* The block size that a person has set is told, whatever is measured. */
 START_TEST(test_grain)
 {
@@ -450,6 +488,7 @@ int main(void)
     tcase_add_test(t, test_detail);
     tcase_add_test(t, test_quota);
     tcase_add_test(t, test_too_late);
+    tcase_add_test(t, test_unmeasured);
     tcase_add_test(t, test_grain);
     tcase_add_test(t, test_refuses);
     tcase_add_test(t, test_config);
