@@ -349,7 +349,7 @@ static void time_steps(struct lbp_stepped *s, bool first, const struct since *t,
     double over = measure_over(s, t);
 
     s->tried_ns = t->measured_ns * s->stretch + over;
-    s->without_ns = o->first * s->stretch + (first ? over : fmin(over, s->first_over_ns));
+    s->without_ns = o->first * s->stretch + (first ? over : s->first_over_ns);
     if (memcmp(s->bound, s->first, ((size_t)s->config.nranks + 1) * sizeof(*s->bound)) == 0)
         s->without_ns =
             s->tried_ns; /* they are in force again: measured, they would differ by chance */

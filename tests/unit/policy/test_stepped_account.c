@@ -441,34 +441,6 @@ START_TEST(test_unseen)
 }
 END_TEST
 
-/*
- * Ranks are slow in turn, until one of them has a load that stays, which all wait for from then on: with the very first bounds, too,
- * though steps with them were longer than their slowest rank as long as they were in force.
- */
-START_TEST(test_turns_end)
-{
-    struct lbp_stepped *s = make_with("auto,period=0.1s,threshold=0.2");
-    int k = 1;
-
-    in_turn_ms = 20;
-    for (; k <= 20; k++)
-        five_steps(s, k, (double[]){.02, .02});
-    ck_assert_uint_eq(s->epoch, 0);
-    for (; k <= 30 && s->epoch == 0; k++)
-        five_steps(s, k, (double[]){.02, .04});
-    ck_assert_uint_eq(s->epoch, 1);
-    for (int i = 0; i < 5; i++, k++)
-        five_steps(s, k, (double[]){.02, .04});
-    ck_assert_double_eq_tol(s->without_ns / 1e6, 35, 4); /* yet: 20 ms and most of 20 more */
-    in_turn_ms = 0;
-    for (int i = 0; i < 5; i++, k++)
-        five_steps(s, k, (double[]){.02, .04});
-    ck_assert_uint_eq(s->epoch, 1);
-    ck_assert_double_eq_tol(s->without_ns / 1e6, 20, 1);
-    lbp_stepped_destroy(s);
-}
-END_TEST
-
 int main(void)
 {
     TCase *t = suite_case("account");
@@ -486,6 +458,5 @@ int main(void)
     tcase_add_test(t, test_moment);
     tcase_add_test(t, test_once);
     tcase_add_test(t, test_unseen);
-    tcase_add_test(t, test_turns_end);
     return suite_run("stepped_account", t);
 }
