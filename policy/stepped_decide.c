@@ -97,17 +97,19 @@ static void know_by_deeds(struct lbp_stepped *s)
         d->after_ns = fmax(d->after_ns, d->before_ns * again_ns / s->tried_ns);
 }
 
-/* What the next bounds cost: their moves; and, where a rank is to work that never did in this loop, what that may lose, ns. */
-static double cost_ns(const struct lbp_stepped *s)
+/* Do the next bounds give work to a rank that never had any in this loop? */
+static bool tries_unmeasured(const struct lbp_stepped *s)
 {
-    double cost = lbp_stepped_move_cost(s);
-
-    if (lbp_stepped_published(s))
-        return cost;
     for (uint32_t i = 0; i < s->config.nranks; i++)
         if (s->next[i + 1] > s->next[i] && !lbp_filter_known(&s->rank[i].filter))
-            return cost + UNMEASURED_STEPS * s->real_ns;
-    return cost;
+            return !lbp_stepped_published(s);
+    return false;
+}
+
+/* What the next bounds cost: their moves, and what may be lost until it is seen that a rank is slow, ns. */
+static double cost_ns(const struct lbp_stepped *s)
+{
+    return lbp_stepped_move_cost(s) + (tries_unmeasured(s) ? UNMEASURED_STEPS * s->real_ns : 0);
 }
 
 /* Are the next bounds worth it?  Fills last. */
@@ -144,6 +146,7 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     if (!lbp_stepped_published(s) && s->config.params.profit < 0 &&
         !lbp_stepped_within_means(s, gain, now_ns)) {
         d->detail = LBP_DETAIL_STAKE;
+        d->cost_ns = lbp_stepped_move_cost(s); /* of one way */
         return LBP_REASON_UNPROFITABLE;
     }
     whole_ns = d->after_ns;
@@ -151,7 +154,9 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     d->cost_ns = cost_ns(s);
     d->benefit_ns = lbp_stepped_benefit_ns(s, ratio_gain(d), lasts, now_ns);
     d->least = fmin(d->least, ratio_gain(d)); /* a part of the way brings a part */
-    d->detail = d->after_ns > whole_ns ? LBP_DETAIL_PART : LBP_DETAIL_NONE;
+    d->detail = d->after_ns > whole_ns ? LBP_DETAIL_PART
+                : tries_unmeasured(s)  ? LBP_DETAIL_UNMEASURED
+                                       : LBP_DETAIL_NONE;
     if (comes_too_late(s, ratio_gain(d), lasts))
         return LBP_REASON_UNPROFITABLE;
     if (!lbp_profit_worth(&s->profit, d->benefit_ns, d->cost_ns))

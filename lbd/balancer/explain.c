@@ -40,9 +40,8 @@ static const char *const kind_name[] = {
 };
 
 static const char *const detail_name[LBP_DETAILS] = {
-    [LBP_DETAIL_STAKE] = "stake",
-    [LBP_DETAIL_UNDONE] = "undone",
-    [LBP_DETAIL_PART] = "part",
+    [LBP_DETAIL_STAKE] = "stake", [LBP_DETAIL_UNDONE] = "undone",
+    [LBP_DETAIL_PART] = "part",   [LBP_DETAIL_UNMEASURED] = "unmeasured",
     [LBP_DETAIL_BACK] = "back",
 };
 

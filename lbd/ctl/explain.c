@@ -76,6 +76,14 @@ static bool detail_is(const json_t *d, const char *detail)
     return strcmp(text(d, "detail"), detail) == 0;
 }
 
+/* What its cost is of. */
+static const char *cost_of(const json_t *d)
+{
+    return detail_is(d, "unmeasured")
+               ? "the moves, and what a rank may lose that nobody has measured,"
+               : "the moves";
+}
+
 static void print_refused_plan(FILE *out, const json_t *d, const char *what)
 {
     const char *reason = text(d, "reason");
@@ -102,7 +110,7 @@ static void print_refused_plan(FILE *out, const json_t *d, const char *what)
         fprintf(out, ", but the way there and back may cost %s, more than may be lost on it",
                 duration(2 * number(d, "cost_s"), cost));
     else
-        fprintf(out, ", but the moves cost %s and are expected to bring %s%s",
+        fprintf(out, ", but %s cost %s and are expected to bring %s%s", cost_of(d),
                 duration(number(d, "cost_s"), cost), duration(number(d, "benefit_s"), benefit),
                 strcmp(reason, "unstable") == 0 ? ": a speed has changed too lately" : "");
     if (plain && number(d, "stable_s") > 0 && strcmp(reason, "unprofitable") == 0)
@@ -134,8 +142,8 @@ static void print_plan(FILE *out, const json_t *d, const char *what)
                                      : "",
                 what);
     print_gain(out, d);
-    fprintf(out, ", more than the %.3g %% asked for; the moves cost %s and bring %s",
-            100 * number(d, "needed"), duration(number(d, "cost_s"), cost),
+    fprintf(out, ", more than the %.3g %% asked for; %s cost %s and bring %s",
+            100 * number(d, "needed"), cost_of(d), duration(number(d, "cost_s"), cost),
             duration(number(d, "benefit_s"), benefit));
     if (number(d, "account_s") != 0)
         fprintf(out, "; plans so far have %s about %s", number(d, "account_s") > 0 ? "won" : "lost",

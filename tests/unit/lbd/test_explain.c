@@ -131,6 +131,10 @@ static const struct {
            .stable_ns = 4000 * MS),
      "stayed: with new shares a step would end in 800 ms instead of 1 s, 20 % sooner, but the way "
      "there and back may cost 60 ms, more than may be lost on it."},
+    {STEPS(GAIN, COSTS, .reason = LBP_REASON_UNPROFITABLE, .detail = LBP_DETAIL_UNMEASURED,
+           .stable_ns = 4000 * MS),
+     "but the moves, and what a rank may lose that nobody has measured, cost 30 ms and are "
+     "expected to bring"},
     {STEPS(GAIN, COSTS, .reason = LBP_REASON_UNSTABLE, .detail = LBP_DETAIL_UNDONE),
      "20 % sooner, but the last plan was undone, and another one has to wait."},
 };
