@@ -29,8 +29,7 @@ enum lbp_detail {
     LBP_DETAIL_STAKE,  /* unprofitable: there and back could cost more than may be lost */
     LBP_DETAIL_UNDONE, /* unstable: the last plan was undone, and another is not tried yet */
     LBP_DETAIL_PART,   /* moved: only so far as may be staked */
-    LBP_DETAIL_UNMEASURED, /* a rank that nobody has measured is to work: what that may lose is in the cost */
-    LBP_DETAIL_BACK, /* these are bounds of before, which were faster */
+    LBP_DETAIL_BACK,   /* these are bounds of before, which were faster */
     LBP_DETAILS
 };
 
@@ -52,12 +51,14 @@ struct lbp_decision {
     double gain_ratio;   /* 1 - after / before; needed_ratio: what it had to reach */
     double needed_ratio; /* the greater of the next two */
     double threshold_ratio, noise_ratio; /* PLAN: in force now; errors of the speeds */
-    double cost_ns; /* PLAN: of the moves, and see UNMEASURED; PAIR: the least gain worth a move */
-    double benefit_ns;         /* PLAN: over the time that it is expected to last; PAIR: the gain */
-    double stable_ns;          /* PLAN: speeds are expected to stay so long */
-    double account_ns;         /* STEPS: what all plans have won less their cost, as in stepped.h */
-    int64_t period_ns;         /* between decisions */
-    uint32_t from, to;         /* PAIR; else UINT32_MAX */
+    double cost_ns; /* PLAN: of the moves, and the next; PAIR: the least gain worth a move */
+    double
+        unmeasured_ns; /* STEPS: of the cost, what may be lost on ranks that nobody has measured */
+    double benefit_ns; /* PLAN: over the time that it is expected to last; PAIR: the gain */
+    double stable_ns;  /* PLAN: speeds are expected to stay so long */
+    double account_ns; /* STEPS: what all plans have won less their cost, as in stepped.h */
+    int64_t period_ns; /* between decisions */
+    uint32_t from, to; /* PAIR; else UINT32_MAX */
     int64_t moves, iterations; /* that were told */
 };
 

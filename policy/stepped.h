@@ -102,9 +102,10 @@ struct lbp_stepped_decision {
     double before_ns, after_ns; /* projected time of a step */
     double least;               /* gain that was asked for, ratio: the greater of the next two */
     double threshold,
-        noise;         /* in force then; errors of the speeds, and of plans that broke their word */
-    double cost_ns;    /* of the moves, and what may be lost on ranks that nobody has measured */
-    double benefit_ns; /* over the time that it is expected to last */
+        noise;      /* in force then; errors of the speeds, and of plans that broke their word */
+    double cost_ns; /* of the moves, and the next; */
+    double unmeasured_ns; /* what may be lost on ranks that nobody has measured */
+    double benefit_ns;    /* over the time that it is expected to last */
 };
 
 struct lbp_stepped_stats {

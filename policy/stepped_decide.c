@@ -57,6 +57,7 @@ static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t
     d->least = d->threshold = BACK_GAIN;
     d->noise = 0;
     d->cost_ns = lbp_stepped_move_cost(s);
+    d->unmeasured_ns = 0;
     d->benefit_ns = ratio_gain(d) * fmin(lbp_stepped_horizon(s, d->before_ns, now_ns),
                                          lbp_horizon_ns(&s->profit.horizon, now_ns));
     if (s->home) { /* the present ones have lost so much: who goes on may lose it again */
@@ -106,10 +107,11 @@ static bool tries_unmeasured(const struct lbp_stepped *s)
     return false;
 }
 
-/* What the next bounds cost: their moves, and what may be lost until it is seen that a rank is slow, ns. */
-static double cost_ns(const struct lbp_stepped *s)
+/* What the next bounds cost: their moves, and what may be lost until it is seen that a rank is slow.  Fills in last. */
+static void weigh_cost(struct lbp_stepped *s)
 {
-    return lbp_stepped_move_cost(s) + (tries_unmeasured(s) ? UNMEASURED_STEPS * s->real_ns : 0);
+    s->last.unmeasured_ns = tries_unmeasured(s) ? UNMEASURED_STEPS * s->real_ns : 0;
+    s->last.cost_ns = lbp_stepped_move_cost(s) + s->last.unmeasured_ns;
 }
 
 /* Are the next bounds worth it?  Fills last. */
@@ -129,7 +131,7 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     d->threshold = s->threshold.now;
     d->noise = noise;
     d->least = fmax(d->threshold, noise);
-    d->cost_ns = cost_ns(s);
+    weigh_cost(s);
     lasts = lbp_stepped_horizon(s, d->before_ns, now_ns);
     d->benefit_ns = lbp_stepped_benefit_ns(s, gain, lasts, now_ns);
     s->refused = s->refused || gain >= d->least;
@@ -147,16 +149,15 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
         !lbp_stepped_within_means(s, gain, now_ns)) {
         d->detail = LBP_DETAIL_STAKE;
         d->cost_ns = lbp_stepped_move_cost(s); /* of one way */
+        d->unmeasured_ns = 0;
         return LBP_REASON_UNPROFITABLE;
     }
     whole_ns = d->after_ns;
     d->after_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
-    d->cost_ns = cost_ns(s);
+    weigh_cost(s);
     d->benefit_ns = lbp_stepped_benefit_ns(s, ratio_gain(d), lasts, now_ns);
     d->least = fmin(d->least, ratio_gain(d)); /* a part of the way brings a part */
-    d->detail = d->after_ns > whole_ns ? LBP_DETAIL_PART
-                : tries_unmeasured(s)  ? LBP_DETAIL_UNMEASURED
-                                       : LBP_DETAIL_NONE;
+    d->detail = d->after_ns > whole_ns ? LBP_DETAIL_PART : LBP_DETAIL_NONE;
     if (comes_too_late(s, ratio_gain(d), lasts))
         return LBP_REASON_UNPROFITABLE;
     if (!lbp_profit_worth(&s->profit, d->benefit_ns, d->cost_ns))
@@ -205,7 +206,9 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     s->moved_iterations = lbp_plus(s->moved_iterations, s->last_moved);
     memcpy(s->prev, s->bound, size);
     memcpy(s->bound, s->next, size);
-    lbp_stepped_catch_up(s, s->last.detail == LBP_DETAIL_PART ? 2 * s->last.cost_ns : INFINITY);
+    lbp_stepped_catch_up(s, s->last.detail == LBP_DETAIL_PART
+                                ? 2 * (s->last.cost_ns - s->last.unmeasured_ns)
+                                : INFINITY);
     for (uint32_t i = 0; i < s->config.nranks; i++) {
         bool holds = s->bound[i + 1] > s->bound[i], held = s->prev[i + 1] > s->prev[i];
         struct stepped_rank *r = &s->rank[i];

@@ -64,6 +64,7 @@ bool lbp_stepped_decided(struct lbp_stepped *s, struct lbp_decision *ret)
         .threshold_ratio = d->threshold,
         .noise_ratio = d->noise,
         .cost_ns = d->cost_ns,
+        .unmeasured_ns = d->unmeasured_ns,
         .benefit_ns = d->benefit_ns,
         .stable_ns = lbp_horizon_ns(&s->profit.horizon, d->at_ns),
         .account_ns = s->account_ns,

@@ -40,8 +40,9 @@ static const char *const kind_name[] = {
 };
 
 static const char *const detail_name[LBP_DETAILS] = {
-    [LBP_DETAIL_STAKE] = "stake", [LBP_DETAIL_UNDONE] = "undone",
-    [LBP_DETAIL_PART] = "part",   [LBP_DETAIL_UNMEASURED] = "unmeasured",
+    [LBP_DETAIL_STAKE] = "stake",
+    [LBP_DETAIL_UNDONE] = "undone",
+    [LBP_DETAIL_PART] = "part",
     [LBP_DETAIL_BACK] = "back",
 };
 
@@ -209,6 +210,8 @@ json_t *lbd_explain_json(const struct lbd_explain *e, uint64_t seq)
     }
     if (d->kind == LBP_DECIDED_STEPS)
         put_s(o, "account_s", d->account_ns);
+    if (d->unmeasured_ns > 0)
+        put_s(o, "unmeasured_s", d->unmeasured_ns);
     if (d->kind == LBP_DECIDED_PAIR) {
         put_int(o, "from", d->from);
         put_int(o, "to", d->to);

@@ -2,8 +2,8 @@
 /*
  * What was decided in this step and why: the last decisions in a ring of bounded size, for lbd (lbd/balancer/tell.h) and the
  * summary at the end; each as JSON, in the trace too:
- *   {"seq":..,"t_s":..,"loop":"..","pass":..,"kind":"plan|pair|final|steps","done":..,"reason":"..","detail":"stake|undone|part|unmeasured|back",
- *    "gain":..,"needed":..,"threshold":..,"noise":..,"before_s":..,"after_s":..,"cost_s":..,"benefit_s":..,"stable_s":..,
+ *   {"seq":..,"t_s":..,"loop":"..","pass":..,"kind":"plan|pair|final|steps","done":..,"reason":"..","detail":"stake|undone|part|back",
+ *    "gain":..,"needed":..,"threshold":..,"noise":..,"before_s":..,"after_s":..,"cost_s":..,"unmeasured_s":..,"benefit_s":..,"stable_s":..,
  *    "account_s":..,"period_s":..,"from":..,"to":..,"moves":..,"iterations":..,"left_out":..,"ranks":[[rank,raw_hz,filtered_hz,share],..]}
  * A number that means nothing for its kind is left out.  Of many ranks the slowest and the fastest are shown.
  */

@@ -79,7 +79,7 @@ static bool detail_is(const json_t *d, const char *detail)
 /* What its cost is of. */
 static const char *cost_of(const json_t *d)
 {
-    return detail_is(d, "unmeasured")
+    return number(d, "unmeasured_s") > 0
                ? "the moves, and what a rank may lose that nobody has measured,"
                : "the moves";
 }

@@ -131,7 +131,7 @@ static const struct {
            .stable_ns = 4000 * MS),
      "stayed: with new shares a step would end in 800 ms instead of 1 s, 20 % sooner, but the way "
      "there and back may cost 60 ms, more than may be lost on it."},
-    {STEPS(GAIN, COSTS, .reason = LBP_REASON_UNPROFITABLE, .detail = LBP_DETAIL_UNMEASURED,
+    {STEPS(GAIN, COSTS, .reason = LBP_REASON_UNPROFITABLE, .unmeasured_ns = 20 * MS,
            .stable_ns = 4000 * MS),
      "but the moves, and what a rank may lose that nobody has measured, cost 30 ms and are "
      "expected to bring"},
