@@ -149,7 +149,7 @@ static void join(struct lb_ctx *ctx, bool fence, const double *root, const struc
         rc = lbw_endpoint_decode(blob, n, &endpoint);
     if (rc == 0) {
         if (lbp_params_parse(&params, endpoint.policy, NULL) == 0 && params.sync)
-            ctx->sync_ns = LBC_LINK_SILENCE_NS;
+            ctx->sync_ns = LBW_SILENCE_NS;
         rc = lbc_link_connect(&ctx->link, &endpoint, (uint32_t)ctx->rank,
                               lbx_clock_mono_ns() + CONNECT_NS);
         explicit_bzero(&endpoint, sizeof(endpoint));

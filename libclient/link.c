@@ -22,7 +22,7 @@ void lbc_link_init(struct lbc_link *l)
 {
     memset(l, 0, sizeof(*l));
     l->fd = -1;
-    l->silence_ns = LBC_LINK_SILENCE_NS;
+    l->silence_ns = LBW_SILENCE_NS;
     lbx_buf_init(&l->in, IN_BYTES_MAX);
     lbx_buf_init(&l->out, OUT_BYTES_MAX);
 }
@@ -122,11 +122,15 @@ int lbc_link_connect(struct lbc_link *l, const struct lbw_endpoint *endpoint, ui
 
 void lbc_link_send(struct lbc_link *l, const struct lbw_rank_msg *msg)
 {
+    bool waits = lbw_rank_waits(msg);
     struct lbx_buf body;
     int rc;
 
     if (l->fd < 0)
         return;
+    if (waits && !l->waits)
+        l->waits_since_ns = lbx_clock_mono_ns();
+    l->waits = waits;
     lbx_buf_init(&body, LBX_FRAME_CAP);
     rc = lbw_rank_encode(msg, &body);
     if (rc == 0)
@@ -136,6 +140,16 @@ void lbc_link_send(struct lbc_link *l, const struct lbw_rank_msg *msg)
         rc = lbx_sock_flush(l->fd, &l->out);
     if (rc < 0)
         lbc_link_close(l);
+}
+
+/* Has nothing come for longer than beats are apart, as the balancer knows whether we wait? */
+static bool is_silent(const struct lbc_link *l, int64_t now_ns)
+{
+    int64_t quiet_ns = now_ns - l->quiet_since_ns;
+
+    if (!l->waits)
+        return quiet_ns / LBW_BUSY > l->silence_ns;
+    return quiet_ns > l->silence_ns && now_ns - l->waits_since_ns > l->silence_ns;
 }
 
 void lbc_link_poll(struct lbc_link *l, int64_t now_ns)
@@ -161,7 +175,7 @@ void lbc_link_poll(struct lbc_link *l, int64_t now_ns)
         /* We may have been away (a long chunk, a suspended job): silence counts from here. */
         if (gap_ns > LBC_LINK_GAP_NS)
             l->quiet_since_ns = now_ns;
-        if (now_ns - l->quiet_since_ns > l->silence_ns)
+        if (is_silent(l, now_ns))
             lbc_link_close(l);
     }
 }

@@ -14,7 +14,6 @@
 #include "wire/endpoint.h"
 #include "wire/rank.h"
 
-#define LBC_LINK_SILENCE_NS INT64_C(1000000000)
 #define LBC_LINK_GAP_NS INT64_C(300000000)
 
 struct lbc_link {
@@ -22,7 +21,9 @@ struct lbc_link {
     struct lbx_channel channel;
     bool ended; /* the stream is over but for what is in `in` */
     struct lbx_buf in, out;
-    int64_t silence_ns; /* so long without a byte means lost */
+    bool waits; /* by what was sent last, see lbw_rank_waits; since: */
+    int64_t waits_since_ns;
+    int64_t silence_ns; /* so long without a byte, while it waits, means lost */
     int64_t quiet_since_ns, polled_ns;
 };
 

@@ -39,7 +39,7 @@ const char sim_options_help[] =
     "  --weights          the hosts' speeds are known when the job begins\n"
     "  --message=0        seconds of the balancer's CPU that a message costs, heard or said "
     "(doall)\n"
-    "  --beat=0           and a beat, one to each rank each 0.45 s\n"
+    "  --beat=0           and a beat, one to each rank each 1.35 s, or 0.45 when it waits\n"
     "  --balancers=1      each has its part of the ranks, and moves nothing to another's (doall)\n"
     "  --policy=auto      as --lb=...; may be given up to 8 times, to compare\n"
     "  --seed=1           of all that is drawn: the same seed gives the same output\n"

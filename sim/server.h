@@ -6,6 +6,7 @@
 #ifndef SIM_SERVER_H
 #define SIM_SERVER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct sim_server {
@@ -15,6 +16,8 @@ struct sim_server {
     uint32_t nranks;
     int64_t *
         said_ns; /* [nranks] when a rank was told something last, so that it needs no beat; borrowed */
+    bool *
+        waits; /* [nranks] it has said that nothing remains for it, and needs beats the oftener; borrowed */
     /* state */
     int64_t free_ns; /* since when it has nothing to do */
     int64_t busy_ns; /* in all */

@@ -120,6 +120,7 @@ static void hear(struct sim_world *w, struct sim_event *e)
 
     heard.type = SIM_HEARD;
     heard.at_ns = sim_server_take(&w->server, w->now_ns);
+    w->server.waits[e->rank] = e->report->r.dry;
     e->report = NULL;
     if (heard.at_ns > w->now_ns) {
         sim_post(w, heard);
@@ -285,8 +286,9 @@ int sim_run(const struct sim_config *config, struct sim_result *ret_result)
         goto out;
     w.rank = calloc(config->nranks, sizeof(*w.rank));
     w.server.said_ns = calloc(config->nranks, sizeof(*w.server.said_ns));
+    w.server.waits = calloc(config->nranks, sizeof(*w.server.waits));
     w.count = calloc((size_t)config->n + 1, sizeof(*w.count));
-    if (!weight || !share || !w.rank || !w.count || !w.server.said_ns)
+    if (!weight || !share || !w.rank || !w.count || !w.server.said_ns || !w.server.waits)
         goto out;
     for (uint32_t i = 0; i < config->nranks; i++)
         weight[i] = config->told
@@ -311,6 +313,7 @@ out:
     lbp_balance_destroy(w.balance);
     free(w.event);
     free(w.server.said_ns);
+    free(w.server.waits);
     free(w.rank);
     free(w.count);
     free(weight);

@@ -15,19 +15,24 @@
 #ifndef LBW_RANK_H
 #define LBW_RANK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/buf.h"
 #include "common/spanset.h"
 
-#define LBW_RANK_VERSION 3
+#define LBW_RANK_VERSION 4
 #define LBW_QUOTA_MAX 1e6 /* cores */
 #define LBW_NAME_MAX 64   /* bytes with the NUL */
 #define LBW_SPANS_MAX \
     64 /* remaining spans told in a report: the last ones; move_span picks from what is told */
 #define LBW_SAMPLES_MAX 32 /* timed segments in a report */
-#define LBW_DONE_MAX 32    /* finished moves told in a report */
+#define LBW_SILENCE_NS \
+    INT64_C(1000000000)                /* of a balancer that a rank waits for: then it is lost */
+#define LBW_BEAT_NS INT64_C(450000000) /* between beats to a rank that waits: two in that time */
+#define LBW_BUSY 3                     /* times as long for a rank that does not */
+#define LBW_DONE_MAX 32                /* finished moves told in a report */
 #define LBW_HOST_MAX 64
 #define LBW_LAYOUT_RANKS_MAX \
     4096 /* ranks that are told all blocks of a layout, in one frame; of more, each is told its own alone */
@@ -47,7 +52,7 @@ enum lbw_rank_type {
     LBW_INSTRUCT,   /* when to report next */
     LBW_MOVE,       /* give iterations away */
     LBW_FINAL, /* no more moves in this pass of this loop: a rank that runs dry closes it with the others */
-    LBW_BEAT,   /* nothing else was sent for a while */
+    LBW_BEAT,   /* nothing else was sent for a while: see LBW_BUSY */
     LBW_STOP,   /* balancing is over for this job (a rank was lost, or an error); go on alone */
     LBW_LAYOUT, /* new blocks of a stepped loop, for all ranks at the step that they agree on */
     LBW_ANSWER, /* what was to be said to a report that waits, or a STEP under sync=yes, was said */
@@ -232,6 +237,16 @@ struct lbw_rank_msg {
         struct lbw_summary summary;
     } u;
 };
+
+/*
+ * A rank that has said so waits for the balancer; any other message of a rank says that it does not.  Who waits hears a beat so
+ * often that it can tell within LBW_SILENCE_NS that the balancer is lost; who computes needs to know LBW_BUSY times as late, and
+ * hears beats as seldom.
+ */
+static inline bool lbw_rank_waits(const struct lbw_rank_msg *msg)
+{
+    return msg->type == LBW_REPORT && (msg->u.report.flags & LBW_DRY);
+}
 
 /*
  * Append the body of a message (no frame) to out.

@@ -20,7 +20,7 @@
 /* A rank silent for so long does other work, or is heard no more though it speaks: it hears nothing before it is heard
  * again, so that the latter goes on alone. */
 #define UNHEARD_NS (10 * LBX_NS_PER_S)
-#define BEAT_NS (450 * LBX_NS_PER_MS) /* two in the time after which a rank takes us for lost */
+#define BEAT_MS (LBW_BEAT_NS / LBX_NS_PER_MS)
 #define JOIN_MS \
     5000 /* all ranks join within so long after the first; they start together (lb_init is collective) */
 #define STRANGERS 64 /* connections above one a rank: for those that are not proved yet */
@@ -28,6 +28,7 @@
 struct rank {
     struct lbd_peer *peer; /* NULL: not here */
     bool joined, left;
+    bool waits; /* see lbw_rank_waits */
     int64_t heard_ns;
     double weight, hardware;
     int64_t stable_ns;
@@ -40,6 +41,7 @@ struct lbd_job {
     uv_timer_t wake, beat, deadline;
     uint32_t nranks; /* 0 until the first has joined */
     uint32_t njoined, nleft, npeers;
+    uint32_t nwait;    /* ranks */
     struct rank *rank; /* [nranks_most] */
     struct lbd_loops *loops;
     bool asked; /* rank 0 waits for the summary */
@@ -193,6 +195,17 @@ static void answer(struct lbd_job *j)
     send_to_rank(j, 0, &msg);
 }
 
+static void on_beat(uv_timer_t *h);
+
+/* Beats are as often as the ranks that need them oftenest. */
+static void hear_waits(struct lbd_job *j, uint32_t rank, bool waits)
+{
+    j->nwait += (uint32_t)waits - (uint32_t)j->rank[rank].waits;
+    j->rank[rank].waits = waits;
+    if (waits && !j->over && uv_timer_get_due_in(&j->beat) > BEAT_MS)
+        uv_timer_start(&j->beat, on_beat, BEAT_MS, 0);
+}
+
 static void take_leave(struct lbd_job *j, uint32_t rank)
 {
     struct lbd_peer *p = j->rank[rank].peer;
@@ -224,6 +237,7 @@ static void on_message(void *owner, struct lbd_peer *p, const struct lbw_rank_ms
     int rc;
 
     j->rank[rank].heard_ns = lbx_clock_mono_ns();
+    hear_waits(j, rank, lbw_rank_waits(msg));
     lbd_peer_hold(p, false);
     if (msg->type == LBW_JOIN)
         rc = take_join(j, rank, &msg->u.join, &err);
@@ -306,7 +320,7 @@ static void rearm_wake(struct lbd_job *j)
     uv_timer_start(&j->wake, on_wake, (uint64_t)((left_ns + LBX_NS_PER_MS - 1) / LBX_NS_PER_MS), 0);
 }
 
-/* A rank that hears nothing for a second takes us for dead. */
+/* A rank that hears nothing for long takes us for dead. */
 static void on_beat(uv_timer_t *h)
 {
     static const struct lbw_rank_msg beat = {.type = LBW_BEAT}; /* large */
@@ -314,13 +328,16 @@ static void on_beat(uv_timer_t *h)
     int64_t now_ns = lbx_clock_mono_ns();
 
     for (uint32_t r = 0; r < j->nranks; r++) {
+        int64_t every_ns = LBW_BEAT_NS * (j->rank[r].waits ? 1 : LBW_BUSY);
+
         if (!j->rank[r].peer || !j->rank[r].joined)
             continue;
         if (now_ns - j->rank[r].heard_ns >= UNHEARD_NS)
             lbd_peer_hold(j->rank[r].peer, true);
-        else if (now_ns - lbd_peer_last_sent_ns(j->rank[r].peer) >= BEAT_NS / 2)
+        else if (now_ns - lbd_peer_last_sent_ns(j->rank[r].peer) >= every_ns / 2)
             send_to_rank(j, r, &beat);
     }
+    uv_timer_start(h, on_beat, j->nwait > 0 ? BEAT_MS : LBW_BUSY * BEAT_MS, 0);
 }
 
 int lbd_job_create(uv_loop_t *loop, const struct lbd_job_config *config, struct lbd_job **ret)
@@ -340,7 +357,7 @@ int lbd_job_create(uv_loop_t *loop, const struct lbd_job_config *config, struct 
     uv_timer_init(loop, &j->beat);
     uv_timer_init(loop, &j->deadline);
     j->wake.data = j->beat.data = j->deadline.data = j;
-    uv_timer_start(&j->beat, on_beat, BEAT_NS / LBX_NS_PER_MS, BEAT_NS / LBX_NS_PER_MS);
+    uv_timer_start(&j->beat, on_beat, LBW_BUSY * BEAT_MS, 0);
     *ret = j;
     return 0;
 }

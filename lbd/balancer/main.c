@@ -32,7 +32,8 @@
 
 #define EXIT_NOBODY 3 /* no rank ever joined: the program knows nothing of us */
 #define EXIT_USAGE 2
-#define PARENT_MS 450 /* as often as beats: one wake-up for both */
+#define PARENT_MS \
+    (LBW_BUSY * LBW_BEAT_NS / LBX_NS_PER_MS) /* as often as beats: one wake-up for both */
 #define RANKS_MOST (1 << 20)
 #define OTHER_DESCRIPTORS 32 /* than ranks' */
 

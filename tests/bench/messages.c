@@ -5,9 +5,9 @@
  * first says nothing for a while, so that it only beats, and then plays a pass of a free-running loop that would ideally last
  * SECONDS: hosts of 0.3 to 1 cores, every fourth slower by half for half of each 4 s, as in bench/scale.  Ranks compute nothing;
  * they report when they were told to, and give away what they are told to.
- * Prints: messages ranks= message_us= beat_us= heard= said= beats= messages_per_s= busy=
+ * Prints: messages ranks= message_us= beat_us= heard= said= beats= alone= messages_per_s= busy=
  *   message_us  CPU time of the balancer's process over all that it heard and said in the pass, beats taken off: with system
- *               calls, MACs, decoding, and every decision.  beat_us: the same over the beats, while nothing else is said.
+ *               calls, MACs, decoding, and every decision.  beat_us: the same over the beats, while nothing else is said (alone).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +30,7 @@
 
 #define ROWS 200 /* iterations a rank */
 #define TICK_NS (2 * LBX_NS_PER_MS)
-#define BEATS_NS (4 * LBX_NS_PER_S) /* nothing but beats for so long */
+#define BEATS_NS (6 * LBX_NS_PER_S) /* nothing but beats for so long */
 #define PATIENCE_NS (30 * LBX_NS_PER_S)
 #define LOAD_NS (4 * LBX_NS_PER_S)
 #define FIRST_REPORT_NS (10 * LBX_NS_PER_MS) /* as in libclient/report.c */
@@ -439,8 +439,8 @@ int main(int argc, char **argv)
         lbx_clock_sleep_ns(10 * TICK_NS);
         read_all(&p, 0);
     }
-    beats = p.beats > 0 ? p.beats : 1;
-    beat_us = (double)(cpu_ns(p.pid) - cpu) / 1e3 / (double)beats;
+    beats = p.beats;
+    beat_us = (double)(cpu_ns(p.pid) - cpu) / 1e3 / (double)(beats > 0 ? beats : 1);
     p.heard = p.said = p.beats = 0;
     cpu = cpu_ns(p.pid);
     begin_ns = lbx_clock_mono_ns();
@@ -450,9 +450,9 @@ int main(int argc, char **argv)
     cpu = cpu_ns(p.pid) - cpu;
     beaten_us = (double)p.beats * beat_us;
     printf("messages ranks=%" PRIu32 " message_us=%.2f beat_us=%.2f heard=%" PRId64 " said=%" PRId64
-           " beats=%" PRId64 " messages_per_s=%.0f busy=%.4f\n",
+           " beats=%" PRId64 " alone=%" PRId64 " messages_per_s=%.0f busy=%.4f\n",
            p.n, ((double)cpu / 1e3 - beaten_us) / (double)(p.heard + p.said), beat_us, p.heard,
-           p.said, p.beats, (double)(p.heard + p.said) / took_s, (double)cpu / 1e9 / took_s);
+           p.said, p.beats, beats, (double)(p.heard + p.said) / took_s, (double)cpu / 1e9 / took_s);
     end(&p);
     return 0;
 }

@@ -13,18 +13,18 @@ scale --beat-us=10 >"$tmp/quick" || bad "a quick balancer: $(cat "$tmp/quick")"
 [ "$(grep -c '^scale kind=stepped' "$tmp/quick")" = 2 ] || bad "stepped loops: $(cat "$tmp/quick")"
 grep -q '^scale_limit .* suffices_ranks=64 ' "$tmp/quick" || bad "a quick balancer suffices: $(cat "$tmp/quick")"
 
-# A beat to each of 64 ranks each 0.45 s, but where a message takes its place: of 6 ms at most 0.85 of its time; of 7.1 ms more than all
-# of it, so that nothing is counted.
-scale --beat-us=6000 >"$tmp/dear" || bad "dear beats: $(cat "$tmp/dear")"
-[ "$(jobs_whose dear 'busy=0\.[5-8]')" = 4 ] || bad "dear beats: $(cat "$tmp/dear")"
-scale --beat-us=7100 >"$tmp/late" || bad "beats alone are too many: $(cat "$tmp/late")"
+# A beat to each of 64 ranks each 1.35 s while it computes, but where a message takes its place: of 14 ms at most 0.66 of its
+# time; of 21.3 ms more than all of it, so that nothing is counted.
+scale --beat-us=14000 >"$tmp/dear" || bad "dear beats: $(cat "$tmp/dear")"
+[ "$(jobs_whose dear 'busy=0\.[2-5]')" = 4 ] || bad "dear beats: $(cat "$tmp/dear")"
+scale --beat-us=21300 >"$tmp/late" || bad "beats alone are too many: $(cat "$tmp/late")"
 [ "$(jobs_whose late 'busy=- late_s=-')" = 4 ] || bad "beats alone are too many: $(cat "$tmp/late")"
 grep -q '^scale_limit .* suffices_ranks=0 one_balancer_ranks=0$' "$tmp/late" || bad "it does not suffice: $(cat "$tmp/late")"
 # A planted failure: without that rule such a balancer has a time.
-sed 's/< 0\.45/< 9/' "$program" >"$tmp/scale"
+sed 's/< 1\.35/< 9/' "$program" >"$tmp/scale"
 chmod +x "$tmp/scale"
-program=$tmp/scale scale --beat-us=7100 >"$tmp/planted" || bad "the planted failure: $(cat "$tmp/planted")"
-[ "$(jobs_whose planted 'busy=0\.')" = 4 ] || bad "the planted failure was not seen: $(cat "$tmp/planted")"
+program=$tmp/scale scale --beat-us=21300 >"$tmp/planted" || bad "the planted failure: $(cat "$tmp/planted")"
+[ "$(jobs_whose planted 'busy=[01]\.')" = 4 ] || bad "the planted failure was not seen: $(cat "$tmp/planted")"
 
 for wrong in --ranks=x --rows= --nothing=1 --ranks; do
     scale "$wrong" >/dev/null 2>"$tmp/e" && bad "'$wrong' was taken"

@@ -355,6 +355,49 @@ START_TEST(planted)
 }
 END_TEST
 
+/* Beats that the rank hears until then, besides all else. */
+static int beats_until(struct fake_rank *r, int64_t until_ns)
+{
+    const uint8_t *body;
+    int beats = 0;
+    size_t n;
+
+    while (lbx_sock_wait(r->fd, POLLIN, until_ns) > 0)
+        ck_assert_int_gt(lbx_sock_fill(r->fd, &r->in), 0);
+    while (lbx_frame_next(&r->channel, &r->in, &body, &n) == 1) {
+        ck_assert_int_eq(lbw_rank_decode(body, n, &msg), 0);
+        beats += msg.type == LBW_BEAT;
+    }
+    return beats;
+}
+
+/* A rank that waits is to know within a second that the balancer lives; one that computes need not. */
+START_TEST(who_waits_hears_more_beats)
+{
+    int64_t until_ns = lbx_clock_mono_ns() + 4 * LBX_NS_PER_S;
+    struct fake_balancer b;
+    struct fake_rank r[2];
+    int waits, computes;
+
+    fake_balancer_start(&b, 2, "static");
+    for (uint32_t i = 0; i < 2; i++)
+        fake_rank_join(&r[i], &b.endpoint, i, 2);
+    for (int i = 0; i < 2; i++)
+        open_loop(&r[i], 10, 5 * i, 5 * i + 5);
+    report_dry(&r[1], 0, 5);
+    waits = beats_until(&r[1], until_ns);
+    computes = beats_until(&r[0], until_ns);
+    ck_assert_msg(waits >= 5 && computes >= 1 && waits > computes, "beats: %d to who waits, %d",
+                  waits, computes);
+    report_dry(&r[0], 0, 5);
+    for (int i = 0; i < 2; i++) {
+        ck_assert(fake_rank_await(&r[i], LBW_FINAL, &msg));
+        leave(&r[i]);
+    }
+    ck_assert_int_eq(fake_balancer_end(&b), 0);
+}
+END_TEST
+
 static pid_t start_with_dir(const char *dir)
 {
     const char *build = getenv("top_builddir");
@@ -460,6 +503,7 @@ int main(void)
     tcase_add_loop_test(tc, trailing_bytes_and_lies_stop_balancing, 0, 3);
     tcase_add_test(tc, a_lost_rank_stops_balancing);
     tcase_add_test(tc, an_unheard_rank_hears_nothing);
+    tcase_add_test(tc, who_waits_hears_more_beats);
     tcase_add_test(tc, the_folder_is_private_and_goes_away);
     return suite_run("lb-balancer", tc, getenv("LB_PROCESS_PLANTED") ? planted_case() : NULL);
 }

@@ -264,20 +264,23 @@ START_TEST(test_last_words)
 }
 END_TEST
 
-/* Silence counts only while we look often; the clock is ours. */
+/* Silence counts only while we look often, and the sooner for who waits; the clock is ours.  _i: it waits */
 START_TEST(test_silence)
 {
-    struct lbw_rank_msg beat = {.type = LBW_BEAT}, got;
+    struct lbw_rank_msg beat = {.type = LBW_BEAT}, got, dry = {.type = LBW_REPORT};
     int64_t t, ms = LBX_NS_PER_MS;
+    int most = _i ? 10 : 10 * LBW_BUSY; /* tenths of a second */
     struct lbc_link l;
     struct server s;
 
     connect_both(&s, &l);
+    dry.u.report.flags = _i ? LBW_DRY : LBW_LOW;
+    lbc_link_send(&l, &dry);
     t = lbx_clock_mono_ns();
     for (int i = 0; i < 100; i++) /* each poll after a long time: no silence */
         lbc_link_poll(&l, t += 500 * ms);
     ck_assert(lbc_link_is_open(&l));
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < most - 1; i++)
         lbc_link_poll(&l, t += 100 * ms);
     ck_assert(lbc_link_is_open(&l));
     say(&s, &beat);
@@ -285,7 +288,7 @@ START_TEST(test_silence)
     ck_assert_int_gt(lbx_sock_wait(l.fd, POLLIN, lbx_clock_mono_ns() + WAIT_NS), 0);
     lbc_link_poll(&l, t += 50 * ms); /* heard: it begins again */
     ck_assert(lbc_link_next(&l, &got));
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < most; i++)
         lbc_link_poll(&l, t += 100 * ms);
     ck_assert(lbc_link_is_open(&l));
     lbc_link_poll(&l, t += 100 * ms);
@@ -293,6 +296,36 @@ START_TEST(test_silence)
     lbc_link_poll(&l, t);
     ck_assert(!lbc_link_next(&l, &got));
     lbc_link_send(&l, &beat);
+    lbc_link_leave(&l);
+    stop_server(&s);
+}
+END_TEST
+
+/* Two seconds of silence are not too long for who computes, and count for nothing when it then begins to wait: the balancer learns of
+ * that only now. */
+START_TEST(test_silence_begins)
+{
+    struct lbw_rank_msg dry = {.type = LBW_REPORT};
+    int64_t t, ms = LBX_NS_PER_MS;
+    struct lbc_link l;
+    struct server s;
+
+    connect_both(&s, &l);
+    t = lbx_clock_mono_ns() - 2000 * ms;
+    l.quiet_since_ns = l.polled_ns = t;
+    for (int i = 0; i < 20; i++)
+        lbc_link_poll(&l, t += 100 * ms);
+    ck_assert(lbc_link_is_open(&l));
+    dry.u.report.flags = LBW_DRY;
+    lbc_link_send(&l, &dry);
+    t = lbx_clock_mono_ns();
+    for (int i = 0; i < 9; i++) {
+        lbc_link_poll(&l, t += 100 * ms);
+        lbc_link_send(&l, &dry); /* said again: it has begun before */
+    }
+    ck_assert(lbc_link_is_open(&l));
+    lbc_link_poll(&l, t += 200 * ms);
+    ck_assert(!lbc_link_is_open(&l));
     lbc_link_leave(&l);
     stop_server(&s);
 }
@@ -328,7 +361,8 @@ int main(void)
     tcase_add_test(tc, test_addresses);
     tcase_add_loop_test(tc, test_forged, 0, 3);
     tcase_add_test(tc, test_last_words);
-    tcase_add_test(tc, test_silence);
+    tcase_add_loop_test(tc, test_silence, 0, 2);
+    tcase_add_test(tc, test_silence_begins);
     tcase_add_test(tc, test_slow_reader);
     return suite_run("link", tc);
 }
