@@ -66,6 +66,11 @@ check_PROGRAMS += tests/unit/policy/test_stepped_way
 tests_unit_policy_test_stepped_way_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_stepped_way_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
+check_PROGRAMS += tests/unit/policy/test_stepped_unmeasured
+tests_unit_policy_test_stepped_unmeasured_SOURCES = tests/unit/policy/test_stepped_unmeasured.c tests/unit/policy/halves.h
+tests_unit_policy_test_stepped_unmeasured_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_stepped_unmeasured_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
 check_PROGRAMS += tests/unit/policy/test_stepped_account
 tests_unit_policy_test_stepped_account_SOURCES = tests/unit/policy/test_stepped_account.c tests/unit/policy/halves.h
 tests_unit_policy_test_stepped_account_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
