@@ -15,7 +15,7 @@
 
 #define HOSTS_MAX 64
 #define ANSWER_BYTES (LBW_LOCAL_TEXT_MAX - LBD_STEPFILES_HEAD_BYTES - 4096)
-#define MESSAGE_RATE_HZ 5.0 /* of one user; a balancer speaks once a second */
+#define MESSAGE_RATE_HZ 5.0 /* of one user; a balancer speaks less than once a second */
 #define MESSAGE_BURST 100.0
 #define ASK_RATE_HZ 20.0
 #define ASK_BURST 100.0

@@ -10,9 +10,10 @@
 
 #include "common/clock.h"
 #include "lbd/balancer/ask.h"
+#include "wire/rank.h"
 
-#define EVERY_MS 1000
-#define QUIET_TURNS 5 /* decisions to leave all as it is can wait for so many of them */
+#define EVERY_MS (LBW_BUSY * LBW_BEAT_NS / LBX_NS_PER_MS) /* as beats: one wake-up for both */
+#define QUIET_TURNS 4 /* decisions to leave all as it is can wait for so many of them */
 #define AT_ONCE 40    /* decisions in a message: about 1 KB each with 16 ranks */
 #define HOSTS_MAX 64
 #define FAILURES_MAX 3 /* one after another: nobody is there */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The decisions for the lbd of this host (wire/local.h's LBW_L_DECISIONS, see lbd/decisions.h): within a second where something
- * was done, each 5 s while all is left as it is, and at the end (lbd/balancer/ask.h).  What does not get through in time is in
+ * The decisions for the lbd of this host (wire/local.h's LBW_L_DECISIONS, see lbd/decisions.h): within 1.4 s where something
+ * was done, each 5.4 s while all is left as it is, and at the end (lbd/balancer/ask.h).  What does not get through in time is in
  * the trace alone.
  */
 #ifndef LBD_TELL_H
