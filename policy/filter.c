@@ -84,7 +84,7 @@ static bool take_window(struct lbp_filter *f, double x, double wall)
         f->value = x;
         f->history_ns = wall;
         f->state = LBP_FILTER_STEADY;
-        return true;
+        return false; /* nothing was known that could have changed */
     }
     if (f->fixed < 0)
         forget_outlier(f, x, wall);

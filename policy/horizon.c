@@ -9,10 +9,13 @@
 #define STABLE_MIN 200e6
 /* A change alters that by this part of the difference. */
 #define LEARN 0.25
+/* One that comes within this part of what was expected comes once in ten times by chance (of times that are exponentially
+ * distributed): it is taken for a proof that what was expected is wrong. */
+#define REFUTES 0.1
 
 void lbp_horizon_init(struct lbp_horizon *h, int64_t now_ns)
 {
-    *h = (struct lbp_horizon){.stable_ns = STABLE_NS, .changed_ns = now_ns};
+    *h = (struct lbp_horizon){.stable_ns = STABLE_NS, .own_ns = STABLE_NS, .changed_ns = now_ns};
 }
 
 void lbp_horizon_expect(struct lbp_horizon *h, double stable_ns)
@@ -31,13 +34,16 @@ void lbp_horizon_set(struct lbp_horizon *h, double stable_ns)
 
 void lbp_horizon_changed(struct lbp_horizon *h, int64_t now_ns)
 {
-    double since = (double)(now_ns - h->changed_ns);
+    double since = (double)(now_ns - h->changed_ns), lasted = fmax(since, STABLE_MIN);
 
     /* several ranks and windows see one and the same change */
     if (since < STABLE_MIN / 2)
         return;
-    if (!h->set)
-        h->stable_ns += LEARN * (fmax(since, STABLE_MIN) - h->stable_ns);
+    h->own_ns += LEARN * (lasted - h->own_ns);
+    if (!h->set && lasted < REFUTES * h->stable_ns)
+        h->stable_ns = h->own_ns;
+    else if (!h->set)
+        h->stable_ns += LEARN * (lasted - h->stable_ns);
     h->changed_ns = now_ns;
 }
 

@@ -14,6 +14,7 @@
 
 struct lbp_horizon {
     double stable_ns;   /* mean time between changes */
+    double own_ns;      /* the same by what the job has seen alone */
     double least_ns;    /* speeds are taken to stay at least so long, whatever was seen */
     int64_t changed_ns; /* when one changed last */
     bool set;           /* stable_ns is what a person has set, whatever is seen */
@@ -21,7 +22,10 @@ struct lbp_horizon {
 
 void lbp_horizon_init(struct lbp_horizon *h, int64_t now_ns);
 
-/* The hosts' load histories say that speeds stay so long (0: nothing): better than a guess until changes are seen. */
+/*
+ * The hosts' load histories say that speeds stay so long (0: nothing): better than a guess until changes are seen, and forgotten
+ * as soon as one comes much too soon for it.
+ */
 void lbp_horizon_expect(struct lbp_horizon *h, double stable_ns);
 
 /* What a person has set, ns; negative: left to itself. */

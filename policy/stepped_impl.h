@@ -221,7 +221,8 @@ double lbp_stepped_move_cost(const struct lbp_stepped *s);
 bool lbp_stepped_within_means(struct lbp_stepped *s, double gain, int64_t now_ns);
 
 /*
- * What the plan of `last` is expected to bring: by how long speeds have stayed; or by what following has won, and for how long.
+ * What the plan of `last` is expected to bring: by how long speeds have stayed, less what passes until it is in force; or by what
+ * following has won, and for how long.
  * gain: of this plan, ratio; lasts: ns that the loop goes on.
  */
 double lbp_stepped_benefit_ns(struct lbp_stepped *s, double gain, double lasts, int64_t now_ns);

@@ -32,6 +32,8 @@
 #define STEADY 0.05
 /* A plan leads back when the way there and on to the very first bounds costs no more than so many times the way straight to them. */
 #define BACK_WAY 1.05
+/* A plan is in force after the next step, or the one after it: so many steps from now on the average. */
+#define LATE 1.5
 /* How far a plan can go for what may be lost is looked for by so many halvings; less than this part of it is not worth a move. */
 #define HALVINGS 8
 #define PART_MIN 0.02
@@ -221,8 +223,23 @@ bool lbp_stepped_within_means(struct lbp_stepped *s, double gain, int64_t now_ns
     return false;
 }
 
+/*
+ * How long the last plan's bounds will be in force while speeds are expected to stay as they are.  What has been so from the
+ * beginning was there before anybody could have done better; who says how long speeds stay has said that of the plan.
+ */
+static double stays_ns(const struct lbp_stepped *s, int64_t now_ns)
+{
+    const struct lbp_horizon *h = &s->profit.horizon;
+    bool counts = !lbp_stepped_published(s) && !h->set && h->changed_ns > s->begun_ns;
+    double late_ns = counts && isfinite(s->last.before_ns) ? LATE * s->last.before_ns : 0;
+
+    return fmax(0, lbp_horizon_ns(h, now_ns) - late_ns);
+}
+
 double lbp_stepped_benefit_ns(struct lbp_stepped *s, double gain, double lasts, int64_t now_ns)
 {
-    return fmax(lbp_profit_benefit_ns(&s->profit, gain, lasts, now_ns),
+    double stays = fmin(lasts, stays_ns(s, now_ns));
+
+    return fmax(lbp_profit_benefit_ns(&s->profit, gain, stays, now_ns),
                 fmin(follow_ns(s, lasts), gain * lasts));
 }

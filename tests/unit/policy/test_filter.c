@@ -27,7 +27,7 @@ START_TEST(test_first_window)
     ck_assert(!lbp_filter_known(&f));
     lbp_filter_add(&f, 1 * MS, 1 * MS); /* a quota's burst */
     ck_assert(!lbp_filter_known(&f));
-    lbp_filter_add(&f, 0, 19 * MS);
+    ck_assert(!lbp_filter_add(&f, 0, 19 * MS)); /* nothing was known that could have changed */
     ck_assert(lbp_filter_known(&f));
     ck_assert_double_eq_tol(lbp_filter_value(&f), 0.05, 1e-9);
     ck_assert_double_le(lbp_filter_error(&f), 1);

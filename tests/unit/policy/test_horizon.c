@@ -59,6 +59,21 @@ START_TEST(test_changes)
 }
 END_TEST
 
+/*
+ * Twenty minutes were expected, and a change comes after three seconds: what the job has seen counts from then on.  One after
+ * four minutes is no such surprise.
+ */
+START_TEST(test_refuted)
+{
+    begin(1200 * S, -1);
+    changes(3, 1, 1);
+    ck_assert_double_eq_tol(at(3), 2.25 * S, 1); /* 2 s, and a quarter of the way to 3 */
+    begin(1200 * S, -1);
+    changes(240, 1, 1);
+    ck_assert_double_eq_tol(at(240), 960 * S, 1);
+}
+END_TEST
+
 /* Several ranks see one change at about the same time. */
 START_TEST(test_once)
 {
@@ -90,6 +105,7 @@ int main(void)
 
     tcase_add_test(t, test_history);
     tcase_add_test(t, test_changes);
+    tcase_add_test(t, test_refuted);
     tcase_add_test(t, test_once);
     tcase_add_test(t, test_set);
     return suite_run("horizon", t);

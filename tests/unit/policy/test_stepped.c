@@ -5,6 +5,7 @@
 #include <check.h>
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "policy/stepped_impl.h"
@@ -310,6 +311,43 @@ START_TEST(test_too_late)
 }
 END_TEST
 
+/* Slow steps until there is a plan: rank 1 takes twice as long after two steps of so long, or from the first one on.  100: none. */
+static int slow_steps(int64_t step_ms, bool from_the_first)
+{
+    struct lbp_stepped *s = make();
+    int64_t now_ns = 0, fast = from_the_first ? 0 : 2;
+    int slow = 0;
+
+    for (int64_t k = 1; k <= 100 && s->epoch == 0; k++) {
+        int64_t wall_ns[2] = {step_ms * MS, step_ms * MS * (k > fast ? 2 : 1)};
+
+        now_ns += wall_ns[1];
+        slow += k > fast;
+        for (uint32_t r = 0; r < 2; r++) {
+            struct lbp_stepped_report d = did(r, k, 1, wall_ns[r]);
+
+            d.wait_ns = wall_ns[1] - wall_ns[r];
+            ck_assert_int_eq(say(s, d, now_ns), 0);
+        }
+    }
+    lbp_stepped_destroy(s);
+    return slow;
+}
+
+/*
+ * A plan is in force only a step and a half after it was made.  Speeds have stayed for two seconds or so: of short steps that is
+ * enough; of steps of eight seconds a change has to last for some before it is followed.  What was so from the beginning was
+ * there before, and is not waited for.
+ */
+START_TEST(test_late)
+{
+    ck_assert_int_le(slow_steps(50, false), 4);
+    ck_assert_int_eq(slow_steps(4000, true), 1);
+    ck_assert_int_ge(slow_steps(4000, false), 2);
+    ck_assert_int_le(slow_steps(4000, false), 5);
+}
+END_TEST
+
 /* The block size that a person has set is told, whatever is measured. */
 START_TEST(test_grain)
 {
@@ -450,6 +488,7 @@ int main(void)
     tcase_add_test(t, test_detail);
     tcase_add_test(t, test_quota);
     tcase_add_test(t, test_too_late);
+    tcase_add_test(t, test_late);
     tcase_add_test(t, test_grain);
     tcase_add_test(t, test_refuses);
     tcase_add_test(t, test_config);
