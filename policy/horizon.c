@@ -32,18 +32,31 @@ void lbp_horizon_set(struct lbp_horizon *h, double stable_ns)
     }
 }
 
+/* Several ranks and windows see one and the same change. */
+static bool is_new(const struct lbp_horizon *h, int64_t now_ns)
+{
+    return (double)(now_ns - h->changed_ns) >= STABLE_MIN / 2;
+}
+
+/* Speeds have stayed so long since the last change. */
+static double stayed(const struct lbp_horizon *h, int64_t now_ns)
+{
+    return fmax((double)(now_ns - h->changed_ns), STABLE_MIN);
+}
+
+void lbp_horizon_surprise(struct lbp_horizon *h, int64_t now_ns)
+{
+    if (is_new(h, now_ns) && !h->set && stayed(h, now_ns) < REFUTES * h->stable_ns)
+        h->stable_ns = h->own_ns;
+}
+
 void lbp_horizon_changed(struct lbp_horizon *h, int64_t now_ns)
 {
-    double since = (double)(now_ns - h->changed_ns), lasted = fmax(since, STABLE_MIN);
-
-    /* several ranks and windows see one and the same change */
-    if (since < STABLE_MIN / 2)
+    if (!is_new(h, now_ns))
         return;
-    h->own_ns += LEARN * (lasted - h->own_ns);
-    if (!h->set && lasted < REFUTES * h->stable_ns)
-        h->stable_ns = h->own_ns;
-    else if (!h->set)
-        h->stable_ns += LEARN * (lasted - h->stable_ns);
+    h->own_ns += LEARN * (stayed(h, now_ns) - h->own_ns);
+    if (!h->set)
+        h->stable_ns += LEARN * (stayed(h, now_ns) - h->stable_ns);
     h->changed_ns = now_ns;
 }
 

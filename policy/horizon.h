@@ -22,14 +22,17 @@ struct lbp_horizon {
 
 void lbp_horizon_init(struct lbp_horizon *h, int64_t now_ns);
 
-/*
- * The hosts' load histories say that speeds stay so long (0: nothing): better than a guess until changes are seen, and forgotten
- * as soon as one comes much too soon for it.
- */
+/* The hosts' load histories say that speeds stay so long (0: nothing): better than a guess until changes are seen. */
 void lbp_horizon_expect(struct lbp_horizon *h, double stable_ns);
 
 /* What a person has set, ns; negative: left to itself. */
 void lbp_horizon_set(struct lbp_horizon *h, double stable_ns);
+
+/*
+ * A rank's speed changed by so much that nobody would take it for noise; before lbp_horizon_changed is told.  When that is much too
+ * soon for what was expected, what was expected is forgotten.
+ */
+void lbp_horizon_surprise(struct lbp_horizon *h, int64_t now_ns);
 
 /* A rank's speed changed by more than noise. */
 void lbp_horizon_changed(struct lbp_horizon *h, int64_t now_ns);

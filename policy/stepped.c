@@ -23,6 +23,8 @@
 #define MESSAGE_NS 500000
 /* A rank's speed is told anew after so much elapsed time, waits included, however little it computes. */
 #define WINDOW_MAX_NS INT64_C(80000000)
+/* A speed that changes by more than this ratio has changed by no chance. */
+#define MUCH 0.2
 /* A report changes the mean length of a step by this part of the difference. */
 #define LEARN 0.25
 /* Costs of iterations change with the host for a moment: they are a mean of so much elapsed time, and of so many reports at most. */
@@ -212,9 +214,14 @@ static bool report_valid(const struct lbp_stepped *s, const struct lbp_stepped_r
     return true;
 }
 
-/* A speed changed: another situation, in which plans may be believed again. */
-static void changed(struct lbp_stepped *s, int64_t now_ns)
+/*
+ * A speed changed: another situation, in which plans may be believed again.  was, is: the rank's speed; was 0: not known, or none
+ * of a rank's.
+ */
+static void changed(struct lbp_stepped *s, double was, double is, int64_t now_ns)
 {
+    if (was > 0 && fabs(is / was - 1) > MUCH && !lbp_stepped_published(s))
+        lbp_horizon_surprise(&s->profit.horizon, now_ns);
     lbp_horizon_changed(&s->profit.horizon, now_ns);
     if (s->profit.horizon.changed_ns == now_ns && s->broken > 0 && s->judged) {
         s->broken--;
@@ -238,6 +245,7 @@ static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
 {
     double work = lbp_profile_counted(&s->profile, (r->last - r->first) * r->steps,
                                       (double)r->cpu_ns * rank->hardware);
+    double was = lbp_filter_known(&rank->filter) ? lbp_filter_value(&rank->filter) : 0;
 
     if (r->steps == 0)
         return;
@@ -250,14 +258,14 @@ static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
     if (r->nsamples == 0)
         lbp_profile_add_whole(&s->profile, r->first, r->last, work / (double)r->steps);
     if (r->last > r->first && lbp_filter_add(&rank->filter, lasting(s, r, work), r->wall_ns))
-        changed(s, now_ns);
+        changed(s, was, lbp_filter_value(&rank->filter), now_ns);
     /* who has little to do is not measured the more seldom for that: it would keep little for ever */
     rank->filtering_ns =
         rank->filter.wall > 0 ? rank->filtering_ns + (double)(r->wall_ns + r->wait_ns) : 0;
     if (rank->filtering_ns >= (double)WINDOW_MAX_NS && !lbp_stepped_published(s)) {
         rank->filtering_ns = 0;
         if (lbp_filter_flush(&rank->filter))
-            changed(s, now_ns);
+            changed(s, was, lbp_filter_value(&rank->filter), now_ns);
     }
     rank->step_wall_ns = (double)r->wall_ns / (double)r->steps;
     if (r->epoch == s->epoch && !s->on_the_way) { /* what the bounds now in force bring */
@@ -333,7 +341,7 @@ int lbp_stepped_report(struct lbp_stepped *s, const struct lbp_stepped_report *r
         lbp_grain_message(&s->grain, r->shift_iterations, (double)r->shift_ns);
     if (lbp_caps_tell(&s->caps, r->rank, r->quota_cpus, r->quota_period_ns, r->quota_group) &&
         r->step > r->steps) /* the first time it is no change */
-        changed(s, now_ns);
+        changed(s, 0, 0, now_ns);
     take_work(s, rank, r, now_ns);
     ret = lbp_stepped_decide(s, now_ns, ret_action, ret_n);
     if (ret == 0)

@@ -60,17 +60,25 @@ START_TEST(test_changes)
 END_TEST
 
 /*
- * Twenty minutes were expected, and a change comes after three seconds: what the job has seen counts from then on.  One after
- * four minutes is no such surprise.
+ * Twenty minutes were expected, and a great change comes after three seconds: what the job has seen counts from then on.  One after
+ * four minutes is no such surprise, nor is a small one.
  */
-START_TEST(test_refuted)
+START_TEST(test_surprise)
 {
     begin(1200 * S, -1);
+    lbp_horizon_surprise(&h, (int64_t)(3 * S));
     changes(3, 1, 1);
     ck_assert_double_eq_tol(at(3), 2.25 * S, 1); /* 2 s, and a quarter of the way to 3 */
     begin(1200 * S, -1);
+    lbp_horizon_surprise(&h, (int64_t)(240 * S));
     changes(240, 1, 1);
     ck_assert_double_eq_tol(at(240), 960 * S, 1);
+    begin(1200 * S, -1);
+    changes(3, 1, 1);
+    ck_assert_double_ge(at(3), 900 * S);
+    begin(1200 * S, 600 * S); /* who has said it himself is believed */
+    lbp_horizon_surprise(&h, (int64_t)(3 * S));
+    ck_assert_double_eq(at(3), 600 * S);
 }
 END_TEST
 
@@ -105,7 +113,7 @@ int main(void)
 
     tcase_add_test(t, test_history);
     tcase_add_test(t, test_changes);
-    tcase_add_test(t, test_refuted);
+    tcase_add_test(t, test_surprise);
     tcase_add_test(t, test_once);
     tcase_add_test(t, test_set);
     return suite_run("horizon", t);
