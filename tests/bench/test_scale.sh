@@ -26,6 +26,15 @@ chmod +x "$tmp/scale"
 program=$tmp/scale scale --beat-us=21300 >"$tmp/planted" || bad "the planted failure: $(cat "$tmp/planted")"
 [ "$(jobs_whose planted 'busy=[01]\.')" = 4 ] || bad "the planted failure was not seen: $(cat "$tmp/planted")"
 
+# Messages of 3 ms keep it busy for a third of the time and more with 64 ranks, so that with 512 nothing is counted; planted: it is.
+many() { scale --ranks=64,512 --fine=40 --message-us=3000 --beat-us=10; }
+many >"$tmp/many" || bad "too many ranks: $(cat "$tmp/many")"
+[ "$(jobs_whose many 'ranks=512 .*busy=- late_s=-')" = 4 ] || bad "too many ranks: $(cat "$tmp/many")"
+[ "$(jobs_whose many 'ranks=64 .*busy=[0-9]')" = 4 ] || bad "few ranks: $(cat "$tmp/many")"
+sed 's/ && p < most//' "$src/bench/scale" >"$tmp/scale"
+program=$tmp/scale many >"$tmp/planted" || bad "the planted failure: $(cat "$tmp/planted")"
+[ "$(jobs_whose planted 'ranks=512 .*busy=[0-9]')" = 4 ] || bad "the planted failure was not seen: $(cat "$tmp/planted")"
+
 for wrong in --ranks=x --rows= --nothing=1 --ranks; do
     scale "$wrong" >/dev/null 2>"$tmp/e" && bad "'$wrong' was taken"
     [ -s "$tmp/e" ] || bad "'$wrong': no message"
