@@ -241,7 +241,7 @@ struct lbw_rank_msg {
 /*
  * A rank that has said so waits for the balancer; any other message of a rank says that it does not.  Who waits hears a beat so
  * often that it can tell within LBW_SILENCE_NS that the balancer is lost; who computes needs to know LBW_BUSY times as late, and
- * hears beats as seldom.
+ * hears beats as seldom.  LBW_WAITS, and a STEP under sync=yes, do not count: who waits for an ANSWER goes on without it.
  */
 static inline bool lbw_rank_waits(const struct lbw_rank_msg *msg)
 {

@@ -337,7 +337,7 @@ static void on_beat(uv_timer_t *h)
         else if (now_ns - lbd_peer_last_sent_ns(j->rank[r].peer) >= every_ns / 2)
             send_to_rank(j, r, &beat);
     }
-    uv_timer_start(h, on_beat, j->nwait > 0 ? BEAT_MS : LBW_BUSY * BEAT_MS, 0);
+    uv_timer_start(h, on_beat, j->nwait > 0 ? BEAT_MS : LBD_JOB_BEAT_MS, 0);
 }
 
 int lbd_job_create(uv_loop_t *loop, const struct lbd_job_config *config, struct lbd_job **ret)
@@ -357,7 +357,7 @@ int lbd_job_create(uv_loop_t *loop, const struct lbd_job_config *config, struct 
     uv_timer_init(loop, &j->beat);
     uv_timer_init(loop, &j->deadline);
     j->wake.data = j->beat.data = j->deadline.data = j;
-    uv_timer_start(&j->beat, on_beat, LBW_BUSY * BEAT_MS, 0);
+    uv_timer_start(&j->beat, on_beat, LBD_JOB_BEAT_MS, 0);
     *ret = j;
     return 0;
 }

@@ -11,8 +11,13 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "common/clock.h"
 #include "policy/registry.h"
 #include "wire/endpoint.h"
+#include "wire/rank.h"
+
+/* Between beats while no rank waits: what else is done now and then is done as often, in the same wake-up. */
+#define LBD_JOB_BEAT_MS (LBW_BUSY * LBW_BEAT_NS / LBX_NS_PER_MS)
 
 struct lbd_job;
 struct lbd_explain;

@@ -32,8 +32,6 @@
 
 #define EXIT_NOBODY 3 /* no rank ever joined: the program knows nothing of us */
 #define EXIT_USAGE 2
-#define PARENT_MS \
-    (LBW_BUSY * LBW_BEAT_NS / LBX_NS_PER_MS) /* as often as beats: one wake-up for both */
 #define RANKS_MOST (1 << 20)
 #define OTHER_DESCRIPTORS 32 /* than ranks' */
 
@@ -277,7 +275,7 @@ static int start(struct balancer *b, const struct options *o, const struct lbp_p
     b->term.data = b->intr.data = b->parent_watch.data = b->listener.data = b;
     uv_signal_start(&b->term, on_signal, SIGTERM);
     uv_signal_start(&b->intr, on_signal, SIGINT);
-    uv_timer_start(&b->parent_watch, on_parent_watch, PARENT_MS, PARENT_MS);
+    uv_timer_start(&b->parent_watch, on_parent_watch, LBD_JOB_BEAT_MS, LBD_JOB_BEAT_MS);
     uv_poll_start(&b->listener, UV_READABLE, on_connection);
     begin_figures(b, params);
     if (o->dir)

@@ -10,9 +10,7 @@
 
 #include "common/clock.h"
 #include "lbd/balancer/ask.h"
-#include "wire/rank.h"
 
-#define EVERY_MS (LBW_BUSY * LBW_BEAT_NS / LBX_NS_PER_MS) /* as beats: one wake-up for both */
 #define QUIET_TURNS 4 /* decisions to leave all as it is can wait for so many of them */
 #define AT_ONCE 40    /* decisions in a message: about 1 KB each with 16 ranks */
 #define HOSTS_MAX 64
@@ -123,7 +121,7 @@ int lbd_tell_create(uv_loop_t *loop, const struct lbd_explain *explain, const st
     t->begun_s = (double)(lbx_clock_wall_ns() / LBX_NS_PER_S);
     uv_timer_init(loop, &t->timer);
     t->timer.data = t;
-    uv_timer_start(&t->timer, on_timer, EVERY_MS, EVERY_MS);
+    uv_timer_start(&t->timer, on_timer, LBD_JOB_BEAT_MS, LBD_JOB_BEAT_MS);
     *ret = t;
     return 0;
 }
