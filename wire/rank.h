@@ -22,9 +22,9 @@
 #include "common/buf.h"
 #include "common/spanset.h"
 
-#define LBW_RANK_VERSION 4
-#define LBW_QUOTA_MAX 1e6 /* cores */
-#define LBW_NAME_MAX 64   /* bytes with the NUL */
+#define LBW_RANK_VERSION 4 /* another one: tests/fuzz/seeds writes its corpus anew */
+#define LBW_QUOTA_MAX 1e6  /* cores */
+#define LBW_NAME_MAX 64    /* bytes with the NUL */
 #define LBW_SPANS_MAX \
     64 /* remaining spans told in a report: the last ones; move_span picks from what is told */
 #define LBW_SAMPLES_MAX 32 /* timed segments in a report */
