@@ -394,10 +394,8 @@ START_TEST(who_waits_hears_more_beats)
     ck_assert_msg(waits == most && computes >= 1 && computes < most, "beats: %d to who waits, %d",
                   waits, computes);
     report_dry(&r[0], 0, 5);
-    for (int i = 0; i < 2; i++) {
-        ck_assert(fake_rank_await(&r[i], LBW_FINAL, &msg));
+    for (int i = 0; i < 2; i++) /* the end of the pass was told among the beats */
         leave(&r[i]);
-    }
     ck_assert_int_eq(fake_balancer_end(&b), 0);
 }
 END_TEST
