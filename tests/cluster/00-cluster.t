@@ -66,6 +66,16 @@ not_ok "a speed that is none is refused" cluster speed n1 fast
 not_ok "and one of nothing" cluster speed n1 0
 not_ok "and an unknown host" cluster speed n9 0.5
 
+allowed() { cluster on "$1" sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status; }
+everywhere=$(allowed n1)
+cluster processor n1 0
+is "$(allowed n1)" 0 "a host may be kept on one processor"
+is "$(cluster head srun -w n1 -N1 sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)" 0 "and its jobs, by the daemon that was there"
+is "$(allowed n2)" "$everywhere" "the others not"
+cluster processor n1 all
+is "$(allowed n1)" "$everywhere" "and on all of them again"
+not_ok "a processor that there is not is refused" cluster processor n1 4096
+
 ok "a load starts" cluster load n2 --cores 1.5
 has_processes() { [[ $(cluster load n2 status) == *"processes=$1 "* ]]; }
 ok "with two processes for one core and a half" within 10 has_processes 2

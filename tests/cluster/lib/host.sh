@@ -47,6 +47,7 @@ host_enter() { # HOST CMD...
   shift
   p=$(host_pid "$h") || die 3 "host '$h' of '$inst' is dead; cluster -i $inst down, then up"
   cg_join "$h"
+  [ ! -e "$dir/host/$h/processor" ] || taskset -pc "$(cat "$dir/host/$h/processor")" "$BASHPID" >/dev/null
   slurm_env
   export LB_CLUSTER=$inst
   # shellcheck disable=SC2016

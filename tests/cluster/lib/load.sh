@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2154
-# Speed of a host and the competing load on it.
+# Speed of a host, the processor that it runs on, and the competing load on it.
 
 cluster_speed() { # HOST CORES|max
   [ "$2" = max ] || { [[ $2 =~ ^[0-9]*\.?[0-9]+$ ]] && awk -v c="$2" 'BEGIN { exit !(c >= 0.001 && c <= 1024) }'; } ||
     die 2 "speed: '$2' is no number of cores (0.001 to 1024, or max)"
   cg_speed "$1" "$2"
+}
+
+# What runs there now, and what will: the programs of its daemons inherit it, and host_enter looks at the file.
+cluster_processor() { # HOST N|all
+  local which=$2 p
+  [ "$2" != all ] || which=0-$(($(nproc --all) - 1))
+  [[ $which =~ ^[0-9]+(-[0-9]+)?$ ]] && taskset -c "$which" true 2>/dev/null || die 2 "processor: '$2' is none of this machine's"
+  echo "$which" >"$dir/host/$1/processor"
+  for p in $(cg_pids "$1"); do taskset -apc "$which" "$p" >/dev/null 2>&1 || true; done # it may have ended
 }
 
 load_program() {
