@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # lbsim replays traces of real runs: loops of each kind on hosts of different speed, without and beside a load that comes and goes
 # on one of them, and what it predicts is compared with what happened.
+# with the machine to itself: what lanes beside this one take from a host for a moment, no replay can know
 . "$(dirname "$0")/../lib/tap.sh"
 need_build lbsim examples/jacobi examples/sor bench/cpuloop lb-balancer
 need_cluster 2
@@ -50,7 +51,7 @@ all_kinds() { # NAME STEPS: so many times as many steps
 all_kinds '' 1
 
 cluster load n1 --cores 1 --period 1 --duty .5
-all_kinds -beside-load 2
+all_kinds -beside-load 4
 like "$(cluster load n1 status)" 'processes=1 cpu_s=[0-9]*[1-9]' "the load was there"
 cluster load n1 off
 

@@ -200,6 +200,7 @@ lanes_beside_start() { # LANE...
   setsid sh -c '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 19 "$@"' sh "$top/run" test --beside "$@" \
     >"$build/log/beside.log" 2>&1 </dev/null &
   beside_pid=$!
+  export LB_TEST_BESIDE=$beside_pid
   trap lanes_beside_end EXIT
   trap 'exit 130' INT TERM HUP
 }
@@ -209,6 +210,7 @@ lanes_beside_end() {
   [ -n "$beside_pid" ] || return 0
   for _ in $(seq 50); do
     pkill -s "$beside_pid" || return 0
+    pkill -CONT -s "$beside_pid" || true # one that stands still ends, too
     sleep 0.1
   done
 }
@@ -219,6 +221,7 @@ lanes_beside_join() {
   [ -n "$beside_pid" ] || return 0
   wait "$beside_pid" || true
   beside_pid=
+  unset LB_TEST_BESIDE
   grep -v '^=' "$build/log/beside.log" || true
   for lane in "${beside[@]}"; do
     if line=$(grep -m 1 "^=$lane [0-9 ]*$" "$build/log/beside.log"); then

@@ -77,6 +77,38 @@ if pgrep -s "$(cat "$tmp/model")"; then
   bad=1
 fi
 
+# --- a test with the machine to itself: what runs beside stands still for as long as it runs, and no longer
+setsid sh -c 'while :; do echo >>"$0"; sleep 0.02; done' "$tmp/beside" &
+beside=$!
+mkdir "$tmp/tap"
+for t in to-itself as-others; do
+  cat >"$tmp/tap/$t.t" <<END
+#!/bin/bash
+# $t: WHY
+sleep 0.2
+before=\$(wc -l <"$tmp/beside")
+sleep 0.5
+echo "$t \$((\$(wc -l <"$tmp/beside") - before))" >>"$tmp/grown"
+echo "ok 1"
+echo "1..1"
+END
+  chmod +x "$tmp/tap/$t.t"
+done
+sed -i 's/^# to-itself/# with the machine to itself/' "$tmp/tap/to-itself.t"
+until [ -s "$tmp/beside" ]; do sleep 0.05; done
+LB_TEST_BESIDE=$beside "$here/tap-run" "$tmp/log" "$tmp/tap/to-itself.t" "$tmp/tap/as-others.t" "$tmp/tap/to-itself.t" >"$tmp/out"
+before=$(wc -l <"$tmp/beside")
+for _ in $(seq 100); do
+  [ "$(wc -l <"$tmp/beside")" = "$before" ] || break
+  sleep 0.05
+done
+if [ "$(wc -l <"$tmp/beside")" = "$before" ] || ! awk '($1 == "to-itself") != ($2 == 0) { exit 1 } END { exit NR != 3 }' "$tmp/grown"; then
+  echo "FAILED: what ran beside made $(tr '\n' ' ' <"$tmp/grown")turns meanwhile, and $(($(wc -l <"$tmp/beside") - before)) afterwards"
+  cat "$tmp/out"
+  bad=1
+fi
+pkill -s $beside
+
 # --- waiting: a look that takes most of the time is not the end of it, and what never comes to be is waited for as long as is said
 . "$here/look.sh"
 looks=0
