@@ -77,6 +77,16 @@ cluster processor n1 all
 is "$(allowed n1)" "$everywhere" "and on all of them again"
 not_ok "a processor that there is not is refused" cluster processor n1 4096
 
+# The machine's own value is left alone here.
+export LB_SLICE_FILE=$tap_tmp/slice
+echo 5000 >"$LB_SLICE_FILE"
+ok "what a processor draws of a quota at a time may be less" cluster slice 500
+is "$(cat "$LB_SLICE_FILE")" 500 "and is"
+cluster slice 300
+ok "it is set back" cluster slice back
+is "$(cat "$LB_SLICE_FILE")" 5000 "to what it was"
+not_ok "none at all is refused" cluster slice 0
+
 ok "a load starts" cluster load n2 --cores 1.5
 has_processes() { [[ $(cluster load n2 status) == *"processes=$1 "* ]]; }
 ok "with two processes for one core and a half" within 10 has_processes 2
@@ -215,7 +225,9 @@ ok "(a job runs)" within 30 cluster on n3 pgrep -x sleep
 kill -KILL "$(cat "$dir/host/n3/init.pid")"
 mapfile -t before < <(find /sys/fs/cgroup -path "*/lbc.$first/*" -name cgroup.procs -exec cat {} + | sort -u)
 ok "there are processes" test ${#before[@]} -gt 8
+cluster slice 500
 ok "down works with a dead host, a job and a load" cluster down
+is "$(cat "$LB_SLICE_FILE")" 5000 "the machine's slices are as they were"
 wait
 is "$(ip netns list | grep -c "lbc\.$first\." || true)" 0 "no network namespace is left"
 is "$(find /sys/fs/cgroup -type d -name "lbc.$first" | wc -l)" 0 "no cgroup"

@@ -122,6 +122,7 @@ clean() {
   done
   net_remove
   poll 5 cg_removed || true
+  slice_back
   if [ -d "$dir" ]; then
     awk -v d="$dir/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo | sort -r | xargs -r umount -l
     rm -rf --one-file-system "$dir"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2154
-# Speed of a host, the processor that it runs on, and the competing load on it.
+# Speed of a host, the processor that it runs on, the slices of its quota, and the competing load on it.
 
 cluster_speed() { # HOST CORES|max
   [ "$2" = max ] || { [[ $2 =~ ^[0-9]*\.?[0-9]+$ ]] && awk -v c="$2" 'BEGIN { exit !(c >= 0.001 && c <= 1024) }'; } ||
@@ -15,6 +15,22 @@ cluster_processor() { # HOST N|all
   [[ $which =~ ^[0-9]+(-[0-9]+)?$ ]] && taskset -c "$which" true 2>/dev/null || die 2 "processor: '$2' is none of this machine's"
   echo "$which" >"$dir/host/$1/processor"
   for p in $(cg_pids "$1"); do taskset -apc "$which" "$p" >/dev/null 2>&1 || true; done # it may have ended
+}
+
+# Of a quota that is less than a slice, one of two processors that run the host's processes takes all.  The machine's own value is
+# kept in the instance's folder.
+slice_file=${LB_SLICE_FILE:-/proc/sys/kernel/sched_cfs_bandwidth_slice_us} # tests
+cluster_slice() { # US|back
+  [ "$1" != back ] || { slice_back; return; }
+  [[ $1 =~ ^[1-9][0-9]{0,5}$ ]] || die 2 "slice: '$1' is no number of microseconds (1 to 999999, or back)"
+  [ -w "$slice_file" ] || die 1 "slice: $slice_file cannot be written"
+  [ -e "$dir/slice" ] || cat "$slice_file" >"$dir/slice"
+  echo "$1" >"$slice_file"
+}
+slice_back() {
+  [ -e "$dir/slice" ] || return 0
+  cat "$dir/slice" >"$slice_file" || true
+  rm -f "$dir/slice"
 }
 
 load_program() {
