@@ -64,8 +64,11 @@ touch "$dir/shared/hold"
 st=0
 wait $long || st=$?
 is "$st $(grep -c 'missing=0 duplicated=0 corrupt=0' "$tap_tmp/step")" "0 1" "rebooted: the step ends well"
-# What was known of it was void.  A controller that hangs leaves what is known as it is, so that it has to be known again.
-measured_anew() { status_is n2 node.measured true && cluster head "$LB_BUILD/bin/lbctl" --json rank | grep -q '"n2"'; }
+# What was known of it is void once it has joined, which may take longer than a step.  A controller that hangs leaves what is known as
+# it is, so that it has to be known again by then.
+measured_anew() {
+  status_is n2 uplink.connected true && status_is n2 node.measured true && cluster head "$LB_BUILD/bin/lbctl" --json rank | grep -q '"n2"'
+}
 ok "rebooted: it is measured anew" within 90 measured_anew
 jobs_run rebooted
 
