@@ -209,8 +209,11 @@ at_end env LB_CLUSTER="$second" "$top/tests/cluster/cluster" down
 ok "a second cluster comes up beside the first" cluster -i "$second" up 2
 is "$(cluster -i "$second" head srun -N2 -n2 hostname | sort | tr '\n' ' ')" "n1 n2 " "and runs jobs"
 is "$(hosts)" "n1 n2 n3 " "as the first one still does"
+cluster slice 500
+not_ok "slices are set by one of them at a time" cluster -i "$second" slice 300
+is "$(cat "$LB_SLICE_FILE")" 500 "and are as the first has set them"
 ok "it goes" cluster -i "$second" down
-is "$(hosts)" "n1 n2 n3 " "without harm to the first"
+is "$(hosts) $(cat "$LB_SLICE_FILE")" "n1 n2 n3  500" "without harm to the first"
 
 # A crash: a host's first process is killed, slurmctld too.
 kill -KILL "$(cat "$dir/host/n2/init.pid")"

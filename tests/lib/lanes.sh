@@ -219,6 +219,7 @@ lanes_beside_end() {
 lanes_beside_join() {
   local lane line
   [ -n "$beside_pid" ] || return 0
+  pkill -CONT -s "$beside_pid" || true # had a tap-run been killed while they stood still
   wait "$beside_pid" || true
   beside_pid=
   unset LB_TEST_BESIDE

@@ -18,11 +18,14 @@ cluster_processor() { # HOST N|all
 }
 
 # Of a quota that is less than a slice, one of two processors that run the host's processes takes all.  The machine's own value is
-# kept in the instance's folder.
+# kept in the instance's folder; of one instance at a time, or what one has set would be set back by another.
 slice_file=${LB_SLICE_FILE:-/proc/sys/kernel/sched_cfs_bandwidth_slice_us} # tests
 cluster_slice() { # US|back
+  local other
   [ "$1" != back ] || { slice_back; return; }
   [[ $1 =~ ^[1-9][0-9]{0,5}$ ]] || die 2 "slice: '$1' is no number of microseconds (1 to 999999, or back)"
+  other=$(find "$root" -mindepth 2 -maxdepth 2 -name slice ! -path "$dir/*" -print -quit)
+  [ -z "$other" ] || die 1 "slice: $(basename "$(dirname "$other")") has set it until its end"
   [ -w "$slice_file" ] || die 1 "slice: $slice_file cannot be written"
   [ -e "$dir/slice" ] || cat "$slice_file" >"$dir/slice"
   echo "$1" >"$slice_file"
