@@ -2,6 +2,7 @@
 /* The end of a stepped or pipelined loop. */
 #include "libclient/leave.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "common/clock.h"
@@ -132,6 +133,23 @@ static int settle(struct lb_loop *l)
     return rc < 0 ? rc : 0;
 }
 
+/* Others may not come to the vote that is under way without rows of this rank: they are told meanwhile.  Returns 0 or -EIO. */
+static int end_vote(struct lb_loop *l)
+{
+    int64_t since_ns = lbx_clock_mono_ns(), waited_ns;
+    struct lb_ctx *ctx = l->ctx;
+
+    while (lbc_vote_look(ctx) == 0 && ctx->voting) {
+        waited_ns = lbx_clock_mono_ns() - since_ns;
+        if (waited_ns > ctx->patience_ns / LBC_TELL_PART)
+            tell(l, false);
+        lbc_wait_turn(ctx, waited_ns);
+        if (lbc_leave_is_vain(l, true))
+            break;
+    }
+    return ctx->failed ? -EIO : 0;
+}
+
 void lbc_leave(struct lb_loop *l)
 {
     struct lb_ctx *ctx = l->ctx;
@@ -143,10 +161,11 @@ void lbc_leave(struct lb_loop *l)
         return;
     l->leaving = true;
     lbc_step_ask_owed(l);
-    if (lbc_vote_end(ctx) < 0)
+    if (end_vote(l) < 0)
         return;
     /* Who goes on applies what was agreed on in the last vote, and may wait for rows of this rank. */
     l->step->tells_all = l->step->voted && l->step->vote[LBC_VOTE_NEXT] > 0;
+    l->step->told_ranks = 0;
     vote(l);
     while (!ctx->failed && rc == 0) {
         rc = lbc_apart_voted(ctx);

@@ -28,6 +28,9 @@ struct shared {
         slow;    /* slow: the last rank comes to its last step when the others have long ended */
     bool second; /* another loop after it, */
     bool within; /* which is opened before it is closed */
+    bool
+        between; /* the leaver does so after one more exchange, whose vote was entered in the step before, */
+    int64_t legs; /* also with joints; 0: without */
     int early; /* ranks that enter votes in the step before the exchange: 0: as it comes, 1: all, 2: every second one */
     uint64_t row[WORLD_RANKS_MAX][ROWS][ELEMENTS];
     int late[WORLD_RANKS_MAX]; /* exchanges that failed, and of them */
@@ -67,11 +70,14 @@ static void run_member(lb_ctx *ctx, int rank, void *data)
     int steps = rank == s->leaver ? s->leaves : STEPS;
     lb_loop *l = lb_loop_open(ctx, "leave", ROWS), *second = NULL;
 
+    ctx->test_block = s->between;
+    ctx->test_legs = s->legs;
     ctx->patience_ns =
         LBC_TELL_PART * TELL_NS; /* who waits in the end says so after a thirtieth of it */
     if (lb_loop_array(l, row, sizeof(row[0])) ||
         (s->pipelined ? lb_loop_doacross(l, s->halo, ELEMENTS) || lb_loop_flow(l, row)
-                      : lb_loop_stepped(l, s->halo)))
+                      : lb_loop_stepped(l, s->halo)) ||
+        (s->legs > 0 && lb_loop_joints(l)))
         abort();
     for (int i = 0; i < steps; i++) {
         int rc = lb_loop_exchange(l);
@@ -82,10 +88,14 @@ static void run_member(lb_ctx *ctx, int rank, void *data)
             s->good_after[rank]++;
         if (s->slow && rank == s->size - 1 && i == steps - 1)
             lbx_clock_sleep_ns(4 * TELL_NS);
+        if (s->between)
+            l->step->step_ns = LONG_NS;
         if (s->early)
             l->step->step_ns = s->early == 1 || rank % 2 ? 1 : LONG_NS;
         step(l, s->pipelined, row);
     }
+    if (s->between && rank == s->leaver && lb_loop_exchange(l) != 0)
+        abort();
     if (s->within)
         second = lb_loop_open(ctx, "second", ROWS);
     lb_loop_close(l);
@@ -147,6 +157,32 @@ START_TEST(test_pipelined)
     for (int size = 2; size <= 4; size++)
         for (int leaver = 0; leaver < size; leaver++)
             expect_all_hear(size, leaver, LEAVES + _i, true, _i > 0, 1, 0);
+}
+END_TEST
+
+/*
+ * It leaves between an exchange and the step after it, and all votes are entered in the step before: the others wait for its rows,
+ * and do not come to the vote that it waits for.
+ */
+START_TEST(test_between)
+{
+    for (int size = 2; size <= 4; size++)
+        for (int leaver = 0; leaver < size; leaver++) {
+            struct shared *s = calloc(1, sizeof(*s));
+
+            *s = (struct shared){.size = size,
+                                 .leaver = leaver,
+                                 .leaves = LEAVES,
+                                 .pipelined = true,
+                                 .halo = 1,
+                                 .between = true,
+                                 .legs = _i};
+            (void)run(s, true, (uint64_t)(size * 100 + leaver));
+            ck_assert_int_eq(s->failed, size);
+            for (int r = 0; r < size; r++)
+                ck_assert_int_eq(s->good_after[r], 0);
+            free(s);
+        }
 }
 END_TEST
 
@@ -430,6 +466,7 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, test_stepped, 0, brief_cases(6));
     tcase_add_loop_test(tc, test_pipelined, 0, brief_cases(12));
+    tcase_add_loop_test(tc, test_between, 0, brief_cases(3));
     tcase_add_test(tc, test_without_halo);
     tcase_add_loop_test(tc, test_free, 0, SEQUELS);
     tcase_add_loop_test(tc, test_elsewhere, 0, brief_cases(9));
