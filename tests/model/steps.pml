@@ -21,9 +21,16 @@
  * With MIXED as pipelined loops do whose steps become longer and shorter: a vote is taken in the exchange after it was entered
  * within the step, or one exchange later, as the ranks propose in the vote before and the least of all says.
  *
+ * With JOINTS as pipelined loops do whose passes have joints: a step is a pass of JOINTS + 1 legs, with a joint between two of
+ * them.  In each leg a rank takes a message of its left neighbour, computes its block, and sends one to the right; who has no
+ * rows does neither.  At a joint ranks vote as in an exchange, and both are counted from vote to vote.  Halo rows are
+ * exchanged there only where a layout comes into force, among ranks with rows; before rows move what was sent has been taken.
+ *
  *   RANKS, STEPS, EPOCHS   how many; K: the longest interval that ranks propose between two votes
  *   LIES                   ranks are told different layouts under one epoch
- *   ENDS                   rank 0 may end at any moment; the others learn of it where they wait for somebody
+ *   STAYS                  no rank loses the balancer, but each may hear of nothing
+ *   ENDS                   rank 0 may end at any moment; the others learn of it where they wait for somebody.  With JOINTS it
+ *                          goes through the rest of the pass first, and they learn of it in what comes after
  *   KILLS                  rank 0 may die at any moment, in a vote, a move or an exchange, too; what it had sent may come or not.
  *                          Others hear of it where they wait, or (deaf) only where they wait for a rank that has died or failed.
  *                          Who hears of it has failed, and ends; the others close the loop together, by one more reduction
@@ -55,9 +62,17 @@
  *   PLANTED=22             (GATHERS, LATER, ENDS) ranks do not vote again before the longer reductions
  *   PLANTED=23             (SYNC, KILLS) patience never ends
  *   PLANTED=24             (MIXED) a rank takes a vote when it proposed to, not when all agreed to
+ *   PLANTED=25             (JOINTS) rank 0 counts exchanges alone from one vote to the next
+ *   PLANTED=26             (JOINTS) who has no rows goes through no joints
+ *   PLANTED=27             (JOINTS, LATER or EARLY) rows move though what was sent was not taken
+ *   PLANTED=28             (JOINTS) no halo rows are exchanged where a layout comes into force at a joint
+ *   PLANTED=29             (JOINTS, ENDS) who closes the loop within a pass does not go through the rest of it
+ *   PLANTED=30             (JOINTS, EARLY, ENDS) nor tells anybody of it before a vote that is under way has been taken
  *
  * Checked: each iteration once in every step, with its row where it is run; both sides of every exchange at the same epoch;
  * all vote at the same step; no rank waits for ever; in the end all are at the same epoch;
+ * with JOINTS each iteration once in every leg, both sides of an exchange, move or message in the same leg, and the rows beside
+ * a block of its own layout;
  * with GATHERS, reductions that meet are of one length;
  * with KILLS, who has closed the loop without an error knows that all steps were computed by all;
  * with SYNC, what was told by a step's reports is in force at that very step, but where somebody went on without an answer.
@@ -93,11 +108,26 @@
 #else
 #define voted false
 #endif
+#ifndef JOINTS
+#define JOINTS 0
+#endif
+#define LEGS (JOINTS + 1)
+/* The leg of a rank, as far as ranks may be apart; and what goes with what it sends, as both sides must be in the same one. */
+#if JOINTS
+#define ROUND (step % 4 * LEGS + leg)
+#define PRESENT (4 * ROUND + epoch[me] + 1)
+#else
+#define ROUND (step % 4)
+#define PRESENT (epoch[me] + 1)
+#endif
 #define N 3 /* iterations, as bits of a byte */
 #define ALL 7
 
 /* Who owns what by a layout: three blocks in order, of any size. */
-#if RANKS == 3
+#if RANKS == 3 && JOINTS
+/* the first layout moves nothing from or to rank 0, which has sent to rank 1 */
+#define OWN(c, r) ((c) == 0 -> (1 << (r)) : ((c) == 1 -> ((r) == 0 -> 1 : ((r) == 1 -> 6 : 0)) : ((r) == 0 -> 0 : ((r) == 1 -> 1 : 6))))
+#elif RANKS == 3
 #define OWN(c, r) ((c) == 0 -> (1 << (r)) : ((c) == 1 -> ((r) == 0 -> 3 : ((r) == 1 -> 4 : 0)) : ((r) == 0 -> 0 : ((r) == 1 -> 1 : 6))))
 #else
 #define OWN(c, r) ((c) == 0 -> ((r) == 0 -> 1 : 6) : ((c) == 1 -> ((r) == 0 -> 3 : 4) : ((r) == 0 -> 0 : 7)))
@@ -112,7 +142,12 @@ byte plan[EPOCHS + 1];              /* what an honest balancer says */
 byte rows[RANKS], posted[RANKS], give[RANKS], taken[RANKS]; /* of a move: its epoch; what leaves, what has been fetched */
 byte halo[4 * RANKS];               /* [2 * rank] from the left, [2 * rank + 1] from the right: epoch + 1 */
 
-byte handed[4], computed[4];        /* by step: neighbours keep ranks less than RANKS apart */
+byte handed[4 * LEGS], computed[4 * LEGS]; /* by leg: neighbours keep ranks less than RANKS steps apart */
+#if JOINTS
+chan flow[RANKS] = [LEGS] of { byte }; /* to the right */
+bool eager;                            /* what is sent has left its rank at once; else it is read where it lies */
+byte since[EPOCHS + 1];                /* by epoch: from which leg on, + 1 */
+#endif
 
 /* Two votes at a time: nobody enters the one after next before all have left this one. */
 byte entered[2] /* who */, gone[2], most[2], least[2], interval[2], at[2];
@@ -123,6 +158,9 @@ bool soon[2]; /* of a vote: somebody proposed that the next one be taken in the 
 
 bool failed; /* a rank has ended; seen by those who wait for it */
 byte ended;
+#if JOINTS && defined(ENDS)
+byte passes, exchanges; /* that it had taken part in */
+#endif
 
 #define BIT(r) (1 << (r))
 #define EVERYBODY (BIT(RANKS) - 1)
@@ -133,7 +171,7 @@ bool deaf;
 byte fallen; /* who has died or failed */
 byte left;   /* who is in the reduction in which the loop is closed */
 bool well;   /* somebody has closed it */
-byte complete; /* steps that all have computed */
+byte complete; /* legs that all have computed */
 #if PLANTED == 18
 #define FALLEN (fallen & ~BIT(0))
 #elif PLANTED == 19
@@ -142,6 +180,13 @@ byte complete; /* steps that all have computed */
 #define FALLEN fallen
 #endif
 #define AWAIT(cond, ranks) if :: (cond) -> skip :: (FALLEN & (ranks)) != 0 || (!deaf && fallen != 0) -> goto out :: me == 0 -> goto out fi
+#elif defined(ENDS) && JOINTS
+/* lbc_leave_is_vain of leave.c */
+#define AWAIT(cond, ranks) \
+    if \
+    :: (cond) -> skip \
+    :: failed && step >= (is_idle -> exchanges : passes) -> goto out \
+    fi
 #elif defined(ENDS) && PLANTED != 8
 #define AWAIT(cond, ranks) if :: (cond) -> skip :: failed -> goto out fi
 #else
@@ -152,7 +197,7 @@ byte complete; /* steps that all have computed */
 #ifdef GATHERS
 #define VOTE 1
 #define BOUNDS 2
-#define REDUCTIONS (STEPS + 2 * EPOCHS + 1)
+#define REDUCTIONS (STEPS * LEGS + 2 * EPOCHS + 1)
 byte within[REDUCTIONS], kind[REDUCTIONS];
 bool closes[REDUCTIONS]; /* somebody closes the loop in it */
 #define REDUCE(what) reduce(what);
@@ -244,17 +289,20 @@ inline compute() {
     d_step {
         m = OWN(layout[me], me);
         assert((rows[me] & m) == m);
-        assert((handed[step % 4] & m) == 0);
-        handed[step % 4] = handed[step % 4] | m;
-        computed[step % 4]++;
+#if JOINTS
+        assert(beside == epoch[me]);
+#endif
+        assert((handed[ROUND] & m) == 0);
+        handed[ROUND] = handed[ROUND] | m;
+        computed[ROUND]++;
         if
-        :: computed[step % 4] == RANKS ->
-            assert(handed[step % 4] == ALL);
+        :: computed[ROUND] == RANKS ->
+            assert(handed[ROUND] == ALL);
 #ifdef KILLS
             complete++;
 #endif
-            handed[step % 4] = 0;
-            computed[step % 4] = 0
+            handed[ROUND] = 0;
+            computed[ROUND] = 0
         :: else
         fi;
         m = 0
@@ -269,9 +317,44 @@ inline compute() {
 #define TAKERS ((TAKES_OF(0)) | (TAKES_OF(1)))
 #endif
 
+#define LEFT (me > 0)
+#define RIGHT (me < RANKS - 1)
+/* Who shares rows with it.  Without joints, and where steps are endless, all do, so that nobody is far ahead. */
+#define HAS(r) (OWN(layout[me], r) != 0)
+#if JOINTS
+#define FROM_LEFT (LEFT && HAS(me) && HAS(me - 1))
+#define TO_RIGHT (RIGHT && HAS(me) && HAS(me + 1))
+#endif
+#if JOINTS && !defined(LIVE)
+#define NEAR_LEFT FROM_LEFT
+#define NEAR_RIGHT TO_RIGHT
+#else
+#define NEAR_LEFT LEFT
+#define NEAR_RIGHT RIGHT
+#endif
+
+#if JOINTS
+/* lbc_flow_settle of flow.c */
+#define SETTLE \
+    if \
+    :: !eager && RIGHT -> AWAIT(len(flow[me]) == 0, BIT(me + 1)) \
+    :: else \
+    fi;
+#endif
+
 /* apply of agree.c: what leaves is read where it lies until it has been fetched. */
 inline apply() {
+#if JOINTS && PLANTED != 27
+    if
+    :: leg < JOINTS -> SETTLE
+    :: else
+    fi;
+#endif
     d_step {
+#if JOINTS
+        assert(since[next[me]] == 0 || since[next[me]] == ROUND + 1);
+        since[next[me]] = ROUND + 1;
+#endif
         assert(next[me] == epoch[me] + 1); /* each once, in order */
         give[me] = OWN(layout[me], me) & ~OWN(nextlay[me], me);
         taken[me] = 0;
@@ -327,10 +410,10 @@ inline ask() {
 #endif
     d_step {
         m = 16 * next[me] + nextlay[me]; /* the hash that goes with the vote */
-        assert(entered[round] == 0 || at[round] == step % 4);
+        assert(entered[round] == 0 || at[round] == ROUND);
         if
         :: entered[round] == 0 ->
-            at[round] = step % 4;
+            at[round] = ROUND;
             have[round] = true;
             open[round] = true;
             most[round] = m;
@@ -434,27 +517,54 @@ inline decide() {
     fi
 }
 
-#define LEFT (me > 0)
-#define RIGHT (me < RANKS - 1)
-
 inline exchange() {
     if
-    :: LEFT -> AWAIT(halo[2 * me - 1] == 0, BIT(me - 1)); halo[2 * me - 1] = epoch[me] + 1
+    :: NEAR_LEFT -> AWAIT(halo[2 * me - 1] == 0, BIT(me - 1)); halo[2 * me - 1] = PRESENT
     :: else
     fi;
     if
-    :: RIGHT -> AWAIT(halo[2 * me + 2] == 0, BIT(me + 1)); halo[2 * me + 2] = epoch[me] + 1
+    :: NEAR_RIGHT -> AWAIT(halo[2 * me + 2] == 0, BIT(me + 1)); halo[2 * me + 2] = PRESENT
     :: else
     fi;
     if
-    :: LEFT -> atomic { AWAIT(halo[2 * me] != 0, BIT(me - 1)); assert(halo[2 * me] == epoch[me] + 1); halo[2 * me] = 0 }
+    :: NEAR_LEFT -> atomic {
+        AWAIT(halo[2 * me] != 0, BIT(me - 1));
+        assert(halo[2 * me] == PRESENT);
+        halo[2 * me] = 0
+    }
     :: else
     fi;
     if
-    :: RIGHT -> atomic { AWAIT(halo[2 * me + 1] != 0, BIT(me + 1)); assert(halo[2 * me + 1] == epoch[me] + 1); halo[2 * me + 1] = 0 }
+    :: NEAR_RIGHT -> atomic {
+        AWAIT(halo[2 * me + 1] != 0, BIT(me + 1));
+        assert(halo[2 * me + 1] == PRESENT);
+        halo[2 * me + 1] = 0
+    }
     :: else
     fi
 }
+
+#if JOINTS
+inline receive() {
+    if
+    :: FROM_LEFT -> atomic {
+        AWAIT(len(flow[me - 1]) > 0, BIT(me - 1));
+        flow[me - 1]?m;
+        assert(m == PRESENT);
+        assert(eager || epoch[me - 1] == epoch[me]);
+        m = 0
+    }
+    :: else
+    fi
+}
+
+inline send() {
+    if
+    :: TO_RIGHT -> flow[me]!PRESENT
+    :: else
+    fi
+}
+#endif
 
 #if PLANTED == 4
 #define ASKS (asking[me] && !lost[me])
@@ -472,6 +582,36 @@ inline exchange() {
 #define MAY_DIE
 #endif
 
+#if JOINTS && defined(ENDS)
+/* lbc_leave of leave.c, after so many passes: it enters a vote that others may have entered in the step before, and takes the
+ * one that is under way.  Meanwhile it tells that it has closed the loop, as they may not come to that vote without it. */
+inline leave(n) {
+#if PLANTED != 30
+    d_step { failed = true; passes = n; exchanges = step }
+#endif
+#ifdef EARLY
+    if
+    :: owes && !voted -> ask(); voted = true
+    :: else
+    fi;
+#endif
+#ifdef APART
+    if
+    :: voted -> entered[round] == EVERYBODY || ended > 0
+    :: else
+    fi;
+#endif
+#ifdef GATHERS
+    closes[reduced] = true;
+    REDUCE(VOTE)
+#endif
+#if PLANTED == 30
+    d_step { failed = true; passes = n; exchanges = step }
+#endif
+    goto out
+}
+#endif
+
 proctype rank(byte me) {
     byte step = 0, until = 0, round = 0, m = 0, k = 0;
     bool agreed = false;
@@ -487,12 +627,66 @@ proctype rank(byte me) {
 #ifdef MIXED
     bool is_late = true, proposed = false; /* how votes are taken now; proposed: otherwise, or so again */
 #endif
+#if JOINTS
+    byte leg = 0, beside = 0; /* beside: the epoch of the halo rows */
+#ifdef ENDS
+    bool closing = false, is_idle = false; /* is_idle: between two passes */
+#ifdef EARLY
+    bool owes = false; /* a vote that others may have entered */
+#endif
+#endif
+#endif
 
     do
     :: GOES_ON ->
         MAY_DIE
-        compute();
+#if PLANTED == 26
+        leg = (HAS(me) -> leg : JOINTS);
+#endif
+#if JOINTS && defined(ENDS)
+        if
+        :: me == 0 && leg == 0 -> leave(step)
+        :: true
+        fi;
+        is_idle = false;
+#endif
+#if JOINTS
+        /* at once: nobody sees what is between the message that is taken and the one that is sent */
+        atomic {
+            receive();
 #ifdef ENDS
+            if
+            :: closing
+            :: else -> compute()
+            fi;
+#else
+            compute();
+#endif
+            send()
+        }
+        MAY_DIE
+        if
+        :: leg == JOINTS -> SETTLE skip
+        :: else
+        fi;
+#else
+        compute();
+#endif
+#if JOINTS && defined(ENDS)
+        if
+        :: me == 0 ->
+#if PLANTED == 29
+            leave(step + 1)
+#else
+            closing = true /* lbc_flow_abandon of flow.c */
+#endif
+        :: true
+        fi;
+        if
+        :: closing && leg == JOINTS -> leave(step + 1)
+        :: else -> is_idle = (leg == JOINTS)
+        fi;
+#elif defined(ENDS)
         if
         :: me == 0 ->
 #ifdef GATHERS
@@ -552,14 +746,39 @@ proctype rank(byte me) {
 #endif
         :: else
         fi;
+#if JOINTS
+        if
+#if PLANTED == 28
+        :: leg == JOINTS -> exchange(); beside = epoch[me]
+#else
+        :: leg == JOINTS || beside != epoch[me] -> exchange(); beside = epoch[me]
+#endif
+        :: else
+        fi;
+#else
         exchange();
+#endif
         d_step {
+#if PLANTED == 25
+            until = (until > 0 && (me != 0 || leg == JOINTS) -> until - 1 : until);
+#else
             until = (until > 0 -> until - 1 : 0);
+#endif
 #if LATER
             late = (late > 0 -> late - 1 : 0);
 #endif
+#if JOINTS
+            if
+            :: leg == JOINTS -> leg = 0; step = NEXT_STEP(step)
+            :: else -> leg++
+            fi
+#else
             step = NEXT_STEP(step)
+#endif
         }
+#if JOINTS && defined(ENDS) && defined(EARLY)
+        owes = ASKS && until == 0 && GOES_ON && IS_EARLY && !voted;
+#endif
 #ifdef EARLY
         if
         :: ASKS && until == 0 && GOES_ON && IS_EARLY -> ask(); voted = true
@@ -614,6 +833,12 @@ out:
         :: else
         fi;
 #endif
+#if JOINTS
+        do
+        :: len(flow[me]) > 0 -> flow[me]?m
+        :: else -> break
+        od;
+#endif
         posted[me] = 0;
         rows[me] = 0 }
     fi;
@@ -642,6 +867,20 @@ out:
         ;
         is_late = true;
         proposed = false
+#endif
+#if JOINTS
+        ;
+        leg = 0;
+        beside = 0
+#ifdef ENDS
+        ;
+        closing = false;
+        is_idle = false
+#ifdef EARLY
+        ;
+        owes = false
+#endif
+#endif
 #endif
     }
 #endif
@@ -823,10 +1062,15 @@ inline tell(r, e) {
 #else
 #define SECOND(r)
 #endif
+#ifdef STAYS
+#define LOSE(r)
+#else
+#define LOSE(r) :: atomic { !lost[r] -> lost[r] = true }
+#endif
 #define RANK_EVENTS(r) \
     :: atomic { TAKES(r, 1) -> tell(r, 1) } \
     SECOND(r) \
-    :: atomic { !lost[r] -> lost[r] = true }
+    LOSE(r)
 
 proctype anybody() {
 end:
@@ -864,6 +1108,12 @@ init {
 #endif
         fi;
 #endif
+#if JOINTS
+        if
+        :: eager = true
+        :: eager = false
+        fi;
+#endif
         for (r : 0 .. RANKS - 1) {
             rows[r] = OWN(0, r);
             asking[r] = true
@@ -885,7 +1135,7 @@ init {
     ended == RANKS;
     d_step {
 #ifdef KILLS
-        assert(!well || complete == STEPS);
+        assert(!well || complete == STEPS * LEGS);
         r = 0;
 #endif
         if
