@@ -181,6 +181,7 @@ contains
     call check(lb_loop_array(l, base, row_bytes))
     call check(lb_loop_doacross(l, 1_c_int64_t, m))
     call check(lb_loop_flow(l, base))
+    call check(lb_loop_joints(l))
     call fill(l, a)
     do step = 1, steps
       call check(lb_loop_exchange(l))

@@ -115,6 +115,7 @@ static uint64_t run_balanced(lb_ctx *ctx)
     lb_loop_array(l, a, row_bytes);
     lb_loop_doacross(l, 1, n > 0 ? n : 1);
     lb_loop_flow(l, a);
+    lb_loop_joints(l);
     if (lb_loop_owned(l, 0, &first, &last)) /* the rows that are here at first */
         for (int64_t i = first; i < last; i++)
             fill_row(a + i * n, i);

@@ -12,6 +12,8 @@
 #include "libclient/connect.h"
 #include "libclient/exchange.h"
 #include "libclient/flow.h"
+#include "libclient/joint.h"
+#include "libclient/lanes.h"
 #include "libclient/size.h"
 #include "libclient/step.h"
 #include "libclient/sync.h"
@@ -54,7 +56,7 @@ static void report(struct lb_loop *l, int64_t now_ns)
     ctx->msg->type = LBW_STEP;
     *m = (struct lbw_step){
         .loop = l->number,
-        .step = l->total.passes,
+        .step = s->done,
         .steps = s->steps,
         .epoch = s->layout->epoch,
         .first = b.first,
@@ -65,7 +67,7 @@ static void report(struct lb_loop *l, int64_t now_ns)
         .move_bytes = s->move_bytes,
         .move_wall_ns = s->move_wall_ns,
         .move_cpu_ns = s->move_cpu_ns,
-        .shift_elements = shift_ns < 0 ? -1 : s->layout->block,
+        .shift_elements = shift_ns < 0 ? -1 : lbc_joint_told(l, lbc_lanes_width(s->layout)),
         .shift_ns = shift_ns < 0 ? 0 : shift_ns,
         .quota_cpus = lbc_quota_cpus(&s->quota),
         .quota_period_ns = s->quota.group.period_ns,
@@ -123,6 +125,8 @@ static int apply(struct lb_loop *l)
     rc = lbc_bounds_gather(l, y);
     if (rc != 0)
         return rc;
+    if (l->joins)
+        lbc_joint_settle(l, y);
     new = lbc_layout_block(l, y);
     l->ctx->moving = true;
     if (lbc_wait_exchange(l, y->moves) < 0 || (y->carry && lbc_carry_run(l, y->carry) < 0))
@@ -181,7 +185,7 @@ static struct lbp_votes votes(const struct lb_loop *l)
                               .lag = lbc_step_lag(l),
                               .period_ns = (double)l->period_ns,
                               .step_ns = s->step_ns,
-                              .exchanges = s->exchanges,
+                              .exchanges = s->rounds,
                               .interval = s->interval};
 }
 
@@ -204,7 +208,7 @@ static void report_and_wait(struct lb_loop *l)
 {
     if (!lbc_ctx_is_sync(l->ctx) || l->step->steps == 0)
         return;
-    l->asks = l->total.passes;
+    l->asks = l->step->done;
     report(l, lbx_clock_mono_ns());
     lbc_sync_wait(l);
 }
@@ -228,7 +232,7 @@ static int ask(struct lb_loop *l)
     static_assert(sizeof(vote) == sizeof(s->vote), "one place for each vote");
     memcpy(s->vote, vote, sizeof(vote));
     s->voted = true;
-    s->asked_at = s->exchanges;
+    s->asked_at = s->rounds;
     return lbc_vote_enter(l);
 }
 
@@ -240,7 +244,7 @@ static bool may_ask_early(const struct lb_loop *l)
 {
     const struct lbc_step *s = l->step;
 
-    return s->asking && !s->voted && s->later == 0 && s->exchanges >= s->agree_at &&
+    return s->asking && !s->voted && s->later == 0 && s->rounds >= s->agree_at &&
            l->ctx->sync_ns == 0 && is_alone(l);
 }
 
@@ -284,7 +288,7 @@ static int decide(struct lb_loop *l)
     s->interval = s->vote[LBC_VOTE_INTERVAL];
     s->later = s->vote[LBC_VOTE_LATER];
     s->agree_at = s->asked_at + s->interval;
-    if (s->later == 0 && s->asked_at < s->exchanges && s->agree_at == s->exchanges)
+    if (s->later == 0 && s->asked_at < s->rounds && s->agree_at == s->rounds)
         s->agree_at++; /* nobody has entered it within the step, so that all would wait */
     next = s->vote[LBC_VOTE_NEXT] > 0;
     lost = s->vote[LBC_VOTE_LINK] == 0;
@@ -310,15 +314,60 @@ static int vote(struct lb_loop *l)
     int rc = 0;
 
     s->owes = false;
-    if (s->voted && s->exchanges < s->asked_at + s->later)
+    if (s->voted && s->rounds < s->asked_at + s->later)
         return 0;
     if (s->voted)
         rc = decide(l);
-    if (rc < 0 || !s->asking || s->exchanges < s->agree_at)
+    if (rc < 0 || !s->asking || s->rounds < s->agree_at)
         return rc;
     report_and_wait(l);
     rc = ask(l);
     return rc < 0 || s->later > 0 ? rc : decide(l);
+}
+
+/* An exchange or joint has ended. */
+static void end_round(struct lb_loop *l, int64_t now_ns)
+{
+    struct lbc_step *s = l->step;
+
+    s->rounds++;
+    if (s->ended_ns > 0) {
+        double step_ns = (double)(now_ns - s->ended_ns);
+
+        s->step_ns = s->step_ns > 0 ? (s->step_ns + step_ns) / 2 : step_ns;
+    }
+    s->ended_ns = now_ns;
+    if (l->ctx->failed)
+        return;
+    if (s->steps > 0 && now_ns >= l->report_ns && lbc_link_is_open(&l->ctx->link) &&
+        !(s->asking && lbc_ctx_is_sync(l->ctx)))
+        report(l, now_ns);
+    s->owes = may_ask_early(l);
+}
+
+int lbc_step_join(struct lb_loop *l)
+{
+    int64_t began_ns = lbx_clock_mono_ns();
+    struct lbc_step *s = l->step;
+    const struct lbc_layout *before = s->layout;
+    struct lb_ctx *ctx = l->ctx;
+    bool waits;
+    int rc;
+
+    lbc_exchange_overhear(ctx, began_ns);
+    (void)!lbc_vote_look(ctx); /* a failure shows in the vote */
+    waits = ctx->voting == l;
+    rc = vote(l);
+    if (rc == 0 && s->layout != before)
+        rc = lbc_wait_exchange(l, s->layout->halos);
+    if (rc == 0 && s->layout != before)
+        rc = lbc_wait_exchange(l, s->layout->seams);
+    if (rc < 0)
+        ctx->failed = true;
+    if (waits || s->layout != before)
+        lbc_step_waited(l, began_ns);
+    end_round(l, lbx_clock_mono_ns());
+    return rc < 0 ? rc : s->layout != before;
 }
 
 int lb_loop_exchange(lb_loop *l)
@@ -349,15 +398,6 @@ int lb_loop_exchange(lb_loop *l)
     now_ns = lbx_clock_mono_ns();
     s->wait_ns += now_ns - began_ns;
     l->total.wait_ns += now_ns - began_ns;
-    if (s->ended_ns > 0) {
-        double step_ns = (double)(now_ns - s->ended_ns);
-
-        s->step_ns = s->step_ns > 0 ? (s->step_ns + step_ns) / 2 : step_ns;
-    }
-    s->ended_ns = now_ns;
-    if (rc == 0 && s->steps > 0 && now_ns >= l->report_ns && lbc_link_is_open(&ctx->link) &&
-        !(s->asking && lbc_ctx_is_sync(ctx)))
-        report(l, now_ns);
-    s->owes = rc == 0 && may_ask_early(l);
+    end_round(l, now_ns);
     return rc;
 }

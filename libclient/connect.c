@@ -15,8 +15,15 @@ struct parts {
     int64_t in, out, nin, nout;
 };
 
-/* The rows of a span, of all arrays, or of those whose rows do not flow. */
-static int add_span(const struct lb_loop *l, struct parts *p, int peer, bool out, bool all,
+enum which { ALL, STILL, FLOWING };
+
+static bool is_of(const struct lbc_rows *rows, enum which which)
+{
+    return which == ALL || rows->flows == (which == FLOWING);
+}
+
+/* The rows of a span, of all arrays, or of those whose rows flow or do not. */
+static int add_span(const struct lb_loop *l, struct parts *p, int peer, bool out, enum which which,
                     struct lbx_span span)
 {
     int64_t n = span.last - span.first;
@@ -36,7 +43,7 @@ static int add_span(const struct lb_loop *l, struct parts *p, int peer, bool out
         size_t row = l->rows[a].row_bytes;
         struct lbc_segment s = {l->rows[a].base + (size_t)span.first * row, (size_t)n * row};
 
-        if (s.bytes > 0 && (all || !l->rows[a].flows))
+        if (s.bytes > 0 && is_of(&l->rows[a], which))
             p->part[p->n++] = (struct lbc_part){peer, out, s};
     }
     *(out ? &p->out : &p->in) += n;
@@ -49,11 +56,11 @@ static int add_moves(const struct lb_loop *l, struct parts *p, int peer,
                      const struct lbc_layout *old, const struct lbc_layout *new)
 {
     int me = l->ctx->rank;
-    int rc = add_span(l, p, peer, false, true,
+    int rc = add_span(l, p, peer, false, ALL,
                       lbc_layout_both(lbc_layout_of(old, peer), lbc_layout_of(new, me)));
 
     return rc < 0 ? rc
-                  : add_span(l, p, peer, true, true,
+                  : add_span(l, p, peer, true, ALL,
                              lbc_layout_both(lbc_layout_of(old, me), lbc_layout_of(new, peer)));
 }
 
@@ -73,9 +80,23 @@ static int add_halos(const struct lb_loop *l, struct parts *p, int peer, const s
 {
     struct lbx_span mine = lbc_layout_block(l, y), theirs = lbc_layout_of(y, peer);
     bool after = theirs.first >= mine.last; /* what flows from before comes in the pass */
-    int rc = add_span(l, p, peer, false, after, halo_rows(mine, theirs, l->halo));
+    int rc = add_span(l, p, peer, false, after ? ALL : STILL, halo_rows(mine, theirs, l->halo));
 
-    return rc < 0 ? rc : add_span(l, p, peer, true, !after, halo_rows(theirs, mine, l->halo));
+    return rc < 0
+               ? rc
+               : add_span(l, p, peer, true, after ? STILL : ALL, halo_rows(theirs, mine, l->halo));
+}
+
+/* What has flowed before a joint, of the rows before the block. */
+static int add_seams(const struct lb_loop *l, struct parts *p, int peer, const struct lbc_layout *y)
+{
+    struct lbx_span mine = lbc_layout_block(l, y), theirs = lbc_layout_of(y, peer);
+
+    if (!l->joins)
+        return 0;
+    return theirs.first >= mine.last
+               ? add_span(l, p, peer, true, FLOWING, halo_rows(theirs, mine, l->halo))
+               : add_span(l, p, peer, false, FLOWING, halo_rows(mine, theirs, l->halo));
 }
 
 static int make_exchange(const struct lb_loop *l, struct parts *p, struct lbc_exchange **ret)
@@ -91,7 +112,9 @@ static void disconnect(const struct lb_loop *l, struct lbc_layout *y)
         l->ctx->transport->ops->exchange_destroy(l->ctx->transport, y->moves);
     if (y->halos)
         l->ctx->transport->ops->exchange_destroy(l->ctx->transport, y->halos);
-    y->moves = y->halos = NULL;
+    if (y->seams)
+        l->ctx->transport->ops->exchange_destroy(l->ctx->transport, y->seams);
+    y->moves = y->halos = y->seams = NULL;
     lbc_carry_destroy(l, y->carry);
     y->carry = NULL;
     lbc_lanes_disconnect(l, y);
@@ -99,7 +122,7 @@ static void disconnect(const struct lb_loop *l, struct lbc_layout *y)
 
 int lbc_connect(const struct lb_loop *l, struct lbc_layout *y, const struct lbc_layout *before)
 {
-    struct parts moves = {0}, halos = {0};
+    struct parts moves = {0}, halos = {0}, seams = {0};
     int rc = 0;
 
     if (!l->ctx || !l->ctx->transport)
@@ -111,14 +134,18 @@ int lbc_connect(const struct lb_loop *l, struct lbc_layout *y, const struct lbc_
             rc = add_moves(l, &moves, r, before, y);
         if (rc == 0)
             rc = add_halos(l, &halos, r, y);
+        if (rc == 0)
+            rc = add_seams(l, &seams, r, y);
     }
     if (rc == 0)
         rc = make_exchange(l, &moves, &y->moves);
     if (rc == 0)
         rc = make_exchange(l, &halos, &y->halos);
+    if (rc == 0)
+        rc = make_exchange(l, &seams, &y->seams);
     if (rc == 0 && before)
         rc = lbc_carry_create(l, before, y, &y->carry);
-    if (rc == 0)
+    if (rc == 0 && !(before && l->joins)) /* see lbc_joint_settle */
         rc = lbc_lanes_connect(l, y);
     if (rc < 0)
         disconnect(l, y);
@@ -128,6 +155,7 @@ int lbc_connect(const struct lb_loop *l, struct lbc_layout *y, const struct lbc_
     y->nout = moves.nout;
     free(moves.part);
     free(halos.part);
+    free(seams.part);
     return rc;
 }
 

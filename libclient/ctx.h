@@ -81,6 +81,7 @@ struct lb_ctx {
 
     int64_t test_chunk; /* LB_TEST_CHUNK: iterations in a chunk, 0: by time */
     int64_t test_block; /* LB_TEST_BLOCK: elements in a block of a pipelined loop, 0: automatic */
+    int64_t test_legs;  /* LB_TEST_LEGS: of a pass with joints, 0: automatic */
     int64_t test_delay_ns; /* LB_TEST_DELAY: CPU time that each of its messages costs more */
 
     /* Of closed loops, for the summary. */

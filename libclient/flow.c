@@ -5,7 +5,9 @@
 #include <errno.h>
 
 #include "common/clock.h"
+#include "libclient/joint.h"
 #include "libclient/lanes.h"
+#include "libclient/leg.h"
 #include "libclient/message.h"
 #include "libclient/size.h"
 #include "libclient/wait.h"
@@ -51,26 +53,19 @@ static double mean(const struct lbc_cost *c)
     return c->n > 0 ? (double)c->sum_ns / (double)c->n : 0;
 }
 
-/* Blocks that this rank computes. */
-static int64_t count_blocks(const struct lb_loop *l)
-{
-    const struct lbc_layout *y = l->step->layout;
-
-    return y->nblocks > 0 ? lbc_lanes_blocks(l, y) : 0;
-}
-
 static void begin(struct lb_loop *l)
 {
     struct lbc_step *s = l->step;
     struct lbc_layout *y = s->layout;
 
     lbc_step_begin(l);
-    s->at = s->sent = s->upto = 0;
+    if (y->from > 0)
+        lbc_lanes_restart(l, y, 0);
+    s->at = s->sent = s->upto = s->awaited = 0;
     lbp_strip_resize(&s->strip, y->block);
     s->part = y->nblocks > 0;
     lbc_size_begin(l);
-    for (int64_t k = 0; y->inflow && k < y->nblocks; k++)
-        lbc_message_start(l, y->inflow[k]);
+    lbc_leg_begin(l);
     lbc_size_ask(l);
 }
 
@@ -114,16 +109,13 @@ static bool receive_block(struct lb_loop *l)
     return true;
 }
 
-/* All blocks are handed out: what was sent has to be taken before the rows may be written again. */
+/* All blocks are handed out. */
 static int end(struct lb_loop *l)
 {
     struct lbc_step *s = l->step;
     int64_t since_ns = lbx_clock_mono_ns();
 
-    for (; s->layout->outflow && s->sent < s->layout->nblocks && !l->ctx->failed; s->sent++)
-        if (!lbc_message_is_through(l, s->layout->outflow[s->sent]) &&
-            lbc_wait_for(l, s->layout->outflow[s->sent]) < 0)
-            break;
+    lbc_leg_settle(l);
     lbc_size_end(l);
     since_ns = lbx_clock_mono_ns() - since_ns;
     s->wait_ns += since_ns;
@@ -131,13 +123,17 @@ static int end(struct lb_loop *l)
     return lbc_step_end(l);
 }
 
-/* The block that is begun ends before this element. */
+/* The first element of the block that is begun, and the first behind it. */
+static int64_t block_begin(const struct lb_loop *l)
+{
+    return l->step->layout->from + (l->step->at - 1) * l->step->layout->block;
+}
+
 static int64_t block_end(const struct lb_loop *l)
 {
-    const struct lbc_layout *y = l->step->layout;
-    int64_t from = (l->step->at - 1) * y->block;
+    int64_t from = block_begin(l), block = l->step->layout->block;
 
-    return l->elements - from < y->block ? l->elements : from + y->block;
+    return l->elements - from < block ? l->elements : from + block;
 }
 
 /* Whether the library is free to hand out a block in parts: not where somebody has set its size, or compares with others. */
@@ -163,7 +159,7 @@ static void hand_out(struct lb_loop *l, int64_t *from, int64_t *to)
 static void account(struct lb_loop *l)
 {
     struct lbc_step *s = l->step;
-    int64_t before_ns = s->cpu_ns - s->flow_ns, ns, from = (s->at - 1) * s->layout->block;
+    int64_t before_ns = s->cpu_ns - s->flow_ns, ns, from = block_begin(l);
 
     lbc_step_account(l);
     ns = s->cpu_ns - s->flow_ns - before_ns;
@@ -173,34 +169,32 @@ static void account(struct lb_loop *l)
 
 int lb_loop_next_block(lb_loop *l, int64_t *first, int64_t *last, int64_t *from, int64_t *to)
 {
-    struct lbc_layout *y;
     struct lbc_step *s;
     struct lbx_span mine;
 
     if (!is_pipelined(l) || !first || !last || !from || !to)
         return 0;
     s = l->step;
-    y = s->layout;
-    mine = lbc_layout_block(l, y);
+    if (!l->executing || s->upto == block_end(l)) {
+        if (l->executing) {
+            account(l);
+            lbc_step_ask_early(l);
+            send_block(l);
+        }
+        if (l->state == LBC_IDLE)
+            begin(l);
+        while (lbc_joint_is_here(l))
+            lbc_joint_pass(l);
+        if (s->upto == l->elements || !receive_block(l))
+            return end(l);
+        s->at++;
+    }
+    mine = lbc_layout_block(l, s->layout);
     *first = mine.first;
     *last = mine.last;
-    if (l->executing && s->upto < block_end(l)) {
-        hand_out(l, from, to);
-        return 1;
-    }
-    if (l->executing) {
-        account(l);
-        lbc_step_ask_early(l);
-        send_block(l);
-    }
-    if (l->state == LBC_IDLE)
-        begin(l);
-    if (s->at == count_blocks(l) || !receive_block(l))
-        return end(l);
-    if (s->at == 0)
-        l->total.iterations += mine.last - mine.first;
-    s->at++;
     hand_out(l, from, to);
+    if (*to == l->elements)
+        l->total.iterations += mine.last - mine.first;
     return 1;
 }
 
@@ -210,11 +204,18 @@ void lbc_flow_abandon(struct lb_loop *l)
 
     if (l->state == LBC_IDLE)
         return;
-    if (l->executing)
+    if (l->executing) {
+        s->upto = block_end(l);
         send_block(l);
+    }
     l->executing = false;
-    while (s->at < count_blocks(l) && receive_block(l)) {
+    for (;;) {
+        while (lbc_joint_is_here(l))
+            lbc_joint_pass(l);
+        if (s->upto == l->elements || !receive_block(l))
+            break;
         s->at++;
+        s->upto = block_end(l);
         send_block(l);
     }
     end(l);

@@ -263,6 +263,7 @@ static struct lb_ctx *init(const void *mpi_comm)
     ctx->pmix = pmix;
     ctx->test_chunk = test_number("LB_TEST_CHUNK");
     ctx->test_block = test_number("LB_TEST_BLOCK");
+    ctx->test_legs = test_number("LB_TEST_LEGS");
     ctx->test_delay_ns = test_number("LB_TEST_DELAY");
     if (size == 1) {
         struct lbp_params params = find_params();

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "libclient/wait.h"
 #include "policy/grain.h"
 
 #define BLOCKS_MAX 4096 /* of a pass: each has transfers of its own */
@@ -36,7 +37,14 @@ int64_t lbc_lanes_block(const struct lb_loop *l, int64_t told)
 
 int64_t lbc_lanes_blocks(const struct lb_loop *l, const struct lbc_layout *y)
 {
-    return l->elements / y->block + (l->elements % y->block != 0);
+    int64_t rest = l->elements - y->from;
+
+    return rest / y->block + (rest % y->block != 0);
+}
+
+int64_t lbc_lanes_width(const struct lbc_layout *y)
+{
+    return y->size && y->batch > 0 ? y->batch * y->block : y->block;
 }
 
 int64_t lbc_lanes_message(const struct lbc_layout *y, int64_t block)
@@ -46,20 +54,34 @@ int64_t lbc_lanes_message(const struct lbc_layout *y, int64_t block)
     return block == 0 || y->batch == 0 ? block : 1 + (block - 1) / y->batch;
 }
 
-/* The first element of message k; past the last message: all elements. */
-static int64_t message_at(const struct lb_loop *l, const struct lbc_layout *y, int64_t k)
+/* As many blocks end at this element. */
+static int64_t blocks_end(const struct lb_loop *l, const struct lbc_layout *y, int64_t blocks)
 {
-    int64_t blocks = y->size && k > 0 ? 1 + (k - 1) * y->batch : k, all = l->elements;
+    int64_t rest = l->elements - y->from;
 
-    return blocks > all / y->block || blocks * y->block > all ? all : blocks * y->block;
+    return y->from + (blocks > rest / y->block ? rest : blocks * y->block);
+}
+
+int64_t lbc_lanes_element(const struct lb_loop *l, const struct lbc_layout *y, int64_t k)
+{
+    return blocks_end(l, y, y->size && k > 0 ? 1 + (k - 1) * y->batch : k);
+}
+
+int64_t lbc_lanes_next(const struct lb_loop *l, const struct lbc_layout *y, int64_t element)
+{
+    int64_t rest = element - y->from, blocks = rest / y->block + (rest % y->block != 0);
+
+    if (y->size && y->batch > 1 && blocks > 1)
+        blocks = 1 + ((blocks - 2) / y->batch + 1) * y->batch;
+    return blocks_end(l, y, blocks);
 }
 
 /* The elements of one message in the rows that flow.  Returns 0, -ENOMEM, or another negative errno. */
 static int make_message(const struct lb_loop *l, const struct lbc_layout *y, int64_t k, int peer,
                         bool out, struct lbx_span rows, struct lbc_exchange **ret)
 {
-    int64_t from = message_at(l, y, k);
-    size_t elements = (size_t)(message_at(l, y, k + 1) - from), n = 0, most;
+    int64_t from = lbc_lanes_element(l, y, k);
+    size_t elements = (size_t)(lbc_lanes_element(l, y, k + 1) - from), n = 0, most;
     struct lbc_part *part;
     int rc = 0;
 
@@ -117,6 +139,18 @@ int lbc_lanes_extend(const struct lb_loop *l, struct lbc_layout *y)
     return rc;
 }
 
+void lbc_lanes_restart(struct lb_loop *l, struct lbc_layout *y, int64_t from)
+{
+    int rc = 0;
+
+    lbc_lanes_disconnect(l, y);
+    y->from = from;
+    while (!l->ctx->failed && (rc = lbc_lanes_connect(l, y)) == -ENOMEM)
+        lbc_wait_rest(l->ctx); /* the others count on us */
+    if (rc < 0)
+        lbc_ctx_fail(l->ctx);
+}
+
 int64_t lbc_lanes_first(const struct lb_loop *l, const struct lbc_layout *y)
 {
     int64_t blind = lbc_lanes_block(l, 0), least = least_block(l);
@@ -126,17 +160,17 @@ int64_t lbc_lanes_first(const struct lb_loop *l, const struct lbc_layout *y)
     return blind / FINER < least ? least : blind / FINER;
 }
 
-static int make_number(const struct lb_loop *l, int peer, bool out, int64_t *number,
-                       struct lbc_exchange **ret)
+static int make_found(const struct lb_loop *l, int peer, bool out, struct lbc_found *f,
+                      struct lbc_exchange **ret)
 {
-    struct lbc_part part = {peer, out, {number, sizeof(*number)}};
+    struct lbc_part part = {peer, out, {f, sizeof(*f)}};
 
     if (peer < 0)
         return 0;
     return l->ctx->transport->ops->exchange_create(l->ctx->transport, &part, 1, ret);
 }
 
-/* What takes the number of blocks in a message from rank to rank. */
+/* What takes what is found from rank to rank. */
 static int connect_size(const struct lb_loop *l, struct lbc_layout *y)
 {
     struct lbc_size *z;
@@ -147,8 +181,8 @@ static int connect_size(const struct lb_loop *l, struct lbc_layout *y)
     y->size = z = calloc(1, sizeof(*z));
     if (!z)
         return -ENOMEM;
-    rc = make_number(l, lbc_layout_neighbour(l, y, -1), false, &z->in, &z->left);
-    return rc < 0 ? rc : make_number(l, lbc_layout_neighbour(l, y, 1), true, &z->out, &z->right);
+    rc = make_found(l, lbc_layout_neighbour(l, y, -1), false, &z->in, &z->left);
+    return rc < 0 ? rc : make_found(l, lbc_layout_neighbour(l, y, 1), true, &z->out, &z->right);
 }
 
 int lbc_lanes_connect(const struct lb_loop *l, struct lbc_layout *y)

@@ -11,11 +11,16 @@
 
 #include "libclient/layout.h"
 
+/* What the first rank of a pipeline finds. */
+struct lbc_found {
+    int64_t batch; /* blocks in a message; 0 while messages are timed */
+    int64_t legs;  /* of a pass */
+};
+
 /* While the block size is being found: how a rank hears of it. */
 struct lbc_size {
-    struct lbc_exchange *left,
-        *right;         /* the number, from and to; NULL: the pipeline's first, last */
-    int64_t in, out;    /* blocks in a message; 0 while messages are timed */
+    struct lbc_exchange *left, *right; /* from and to; NULL: the pipeline's first, last */
+    struct lbc_found in, out;
     int64_t message_ns; /* CPU time of sending one */
     bool sending;
 };
@@ -29,9 +34,17 @@ int64_t lbc_lanes_block(const struct lb_loop *l, int64_t told);
 /* What to begin with in a loop's first layout if its block size will be found, see size.h; else 0.  The same on all ranks. */
 int64_t lbc_lanes_first(const struct lb_loop *l, const struct lbc_layout *y);
 
-/* Blocks of a row, and the message that a block goes in: each in one of its own, unless their size is being found. */
+/* Blocks of the elements from y->from on, and the message that a block goes in: each in one of its own, unless their size is being
+ * found. */
 int64_t lbc_lanes_blocks(const struct lb_loop *l, const struct lbc_layout *y);
 int64_t lbc_lanes_message(const struct lbc_layout *y, int64_t block);
+
+/* Elements of a message, but the first while their size is being found, and the last. */
+int64_t lbc_lanes_width(const struct lbc_layout *y);
+
+/* The first element of message k, and of the first message that begins there or behind; past the last one: all elements. */
+int64_t lbc_lanes_element(const struct lb_loop *l, const struct lbc_layout *y, int64_t k);
+int64_t lbc_lanes_next(const struct lb_loop *l, const struct lbc_layout *y, int64_t element);
 
 /* Make the transfers of a layout whose bounds and block are there.  Returns 0, -ENOMEM, or another negative errno. */
 int lbc_lanes_connect(const struct lb_loop *l, struct lbc_layout *y)
@@ -43,6 +56,9 @@ int lbc_lanes_connect(const struct lb_loop *l, struct lbc_layout *y)
  */
 int lbc_lanes_extend(const struct lb_loop *l, struct lbc_layout *y)
     __attribute__((warn_unused_result));
+
+/* Let a layout's blocks begin at this element, with transfers for those that are left.  When that fails the context has failed. */
+void lbc_lanes_restart(struct lb_loop *l, struct lbc_layout *y, int64_t from);
 void lbc_lanes_disconnect(const struct lb_loop *l, struct lbc_layout *y);
 
 #endif

@@ -16,12 +16,15 @@ struct lbc_layout {
     bool partial;               /* of its bounds this rank's own first is known, see bounds.h */
     struct lbc_exchange *moves; /* from the layout before; NULL: nothing comes or goes here */
     struct lbc_exchange *halos; /* NULL: nothing to be exchanged here */
+    struct lbc_exchange *seams; /* what else a joint exchanges, see joint.h; NULL: nothing */
     struct lbc_carry *carry;    /* packed data, the same way as moves; NULL: none here */
     int64_t in, out;            /* iterations that come and go */
     int64_t nin, nout;          /* ranks that they come from and go to */
     int64_t *bound;             /* [size + 1], owned: rank r owns [bound[r], bound[r + 1]) */
 
     /* Of a pipelined loop. */
+    int64_t
+        from; /* element that its first block begins at: 0, but in the pass in which it came into force at a joint */
     int64_t
         block; /* elements of what the program gets at a time; to be set before it is connected */
     int64_t

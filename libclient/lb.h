@@ -262,10 +262,24 @@ int lb_loop_doacross(lb_loop *l, int64_t halo, int64_t elements);
 int lb_loop_flow(lb_loop *l, const void *base);
 
 /*
+ * Let rows of a pipelined loop change hands within a step as well, after the same element of all of them: for steps that take seconds, or
+ * loops of one.  What was computed of a row goes with it, so what the program keeps for a row from one part of the step to
+ * the next has to be in arrays of the loop, or packed.  Within a step nothing else of the context is called that is collective.
+ * Collective; after lb_loop_doacross, before the loop starts.
+ *
+ * It depends on the steps' length, and on what is found in the first one, whether and where rows do; not with a block size
+ * or a synchronous mode that a person has set, nor where ranks own nothing at first.
+ *
+ * Returns 0, -EINVAL (not a pipelined loop), -EBUSY (the loop has started).
+ */
+int lb_loop_joints(lb_loop *l);
+
+/*
  * The next part of a step: elements [from, to) of all rows [first, last) of this rank, in ascending order.  It waits for
  * what flows here, and sends on what the part before has computed.
  *
- * Returns 1, or 0 when the step is over; 0 at once on a rank that owns nothing, and for other kinds of loops.
+ * Returns 1, or 0 when the step is over; 0 at once on a rank that owns nothing, and for other kinds of loops.  After
+ * lb_loop_joints the rows may be others than those of the part before, and `from` behind where that ended, or not 0 at first.
  */
 int lb_loop_next_block(lb_loop *l, int64_t *first, int64_t *last, int64_t *from, int64_t *to);
 

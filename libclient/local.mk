@@ -8,7 +8,7 @@ LB_PAGES = libclient/man/lb_init.3 libclient/man/lb_init_comm.3 libclient/man/lb
 	libclient/man/lb_version.3 libclient/man/lb_loop_open.3 libclient/man/lb_loop_array.3 \
 	libclient/man/lb_loop_pack.3 libclient/man/lb_loop_next.3 libclient/man/lb_loop_owned.3 \
 	libclient/man/lb_loop_collect.3 libclient/man/lb_loop_stepped.3 libclient/man/lb_loop_exchange.3 \
-	libclient/man/lb_loop_owner.3 libclient/man/lb_loop_doacross.3 libclient/man/lb_loop_flow.3 \
+	libclient/man/lb_loop_owner.3 libclient/man/lb_loop_doacross.3 libclient/man/lb_loop_flow.3 libclient/man/lb_loop_joints.3 \
 	libclient/man/lb_loop_next_block.3 libclient/man/lb_loop_block.3 libclient/man/lb_loop_neighbour.3 \
 	libclient/man/lb_loop_close.3 libclient/man/lb_loop_stats.3 libclient/man/lb_array_alloc.3 \
 	libclient/man/lb_array_free.3
@@ -40,11 +40,13 @@ libclient_la_SOURCES = \
 	libclient/flow.c libclient/flow.h \
 	libclient/incoming.c libclient/incoming.h \
 	libclient/init.c \
+	libclient/joint.c libclient/joint.h \
 	libclient/lanes.c libclient/lanes.h \
 	libclient/kind.c \
 	libclient/launch.c libclient/launch.h \
 	libclient/layout.c libclient/layout.h \
 	libclient/leave.c libclient/leave.h \
+	libclient/leg.c libclient/leg.h \
 	libclient/link.c libclient/link.h \
 	libclient/loop.c libclient/loop.h \
 	libclient/meet.c libclient/meet.h \

@@ -58,6 +58,7 @@ struct lb_loop {
     struct lbc_step *step; /* owned; NULL: a DOALL loop */
     int64_t halo;
     int64_t elements;  /* of a row of a pipelined loop; 0: not pipelined */
+    bool joins;        /* its rows may change hands within a pass */
     bool told_waiting; /* that it has waited for another rank for very long; once a loop */
     void (*told)(struct lb_loop *l, const struct lbw_layout *m); /* what it does with a layout */
     bool (*vain)(struct lb_loop *l, bool votes); /* lbc_leave_is_vain; NULL: is not asked */

@@ -6,10 +6,12 @@
 
 #include "common/clock.h"
 #include "libclient/lanes.h"
+#include "libclient/leg.h"
 #include "libclient/message.h"
 #include "libclient/step.h"
 #include "libclient/wait.h"
 #include "policy/grain.h"
+#include "policy/legs.h"
 
 #define TO_TIME 2 /* messages; the first of them makes the connection, the last is timed */
 #define PER_PAIR \
@@ -54,10 +56,21 @@ void lbc_size_ask(struct lb_loop *l)
         lbc_message_start(l, sought(l)->left);
 }
 
-/* Of the pipeline's first rank, whose first block has taken what its step has up to now. */
-static int64_t choose(const struct lb_loop *l, const struct lbc_size *z)
+/* Elapsed time of what takes so much CPU time, as far as a quota says. */
+static double elapsed(struct lbc_step *s, double cpu_ns)
 {
-    const struct lbc_step *s = l->step;
+    double cpus;
+
+    lbc_quota_read(&s->quota, "/proc/self", lbx_clock_mono_ns());
+    cpus = lbc_quota_cpus(&s->quota);
+    return cpus > 0 && cpus < 1 ? cpu_ns / cpus : cpu_ns;
+}
+
+/* Of the pipeline's first rank, whose first block has taken what its step has up to now. */
+static struct lbc_found choose(const struct lb_loop *l, const struct lbc_size *z)
+{
+    struct lbc_step *s = l->step;
+    struct lbc_found found = {.legs = 1};
     const struct lbc_layout *y = s->layout;
     double pass_ns = (double)s->cpu_ns / (double)y->block * (double)l->elements;
     uint32_t holders = (uint32_t)lbc_layout_holders(l, y);
@@ -68,30 +81,40 @@ static int64_t choose(const struct lb_loop *l, const struct lbc_size *z)
         lbp_grain_flow(&g, 0, 0);
     lbp_grain_sweep(&g, pass_ns);
     lbp_grain_message(&g, 0, (holders > 2 ? PER_PAIR : 1) * (double)z->message_ns);
-    return (lbp_grain_choose(&g) + y->block / 2) / y->block;
+    found.batch = (lbp_grain_choose(&g) + y->block / 2) / y->block;
+    if (l->joins && holders == (uint32_t)l->ctx->size && found.batch > 0)
+        found.legs = l->ctx->test_legs > 0
+                         ? l->ctx->test_legs
+                         : lbp_legs(elapsed(s, pass_ns), (double)s->quota.group.period_ns,
+                                    l->elements / (found.batch * y->block) + 1);
+    return found;
+}
+
+static int64_t within(int64_t x, int64_t most)
+{
+    return x < 1 ? 1 : x > most ? most : x;
 }
 
 void lbc_size_choose(struct lb_loop *l)
 {
     struct lbc_layout *y = l->step->layout;
     struct lbc_size *z = sought(l);
-    int64_t since_ns = lbx_clock_mono_ns(), most;
+    int64_t since_ns = lbx_clock_mono_ns();
     int rc = 0;
 
     if (!z)
         return;
-    most = l->elements / y->block + 1;
     finish(l, z->left);
     z->out = z->left ? z->in : choose(l, z);
-    y->batch = z->out = z->out < 1 ? 1 : z->out > most ? most : z->out;
+    y->batch = z->out.batch = within(z->out.batch, l->elements / y->block + 1);
+    l->step->legs = z->out.legs = within(z->out.legs, l->elements);
     z->sending = z->right;
     lbc_message_start(l, z->right);
     while (!l->ctx->failed && (rc = lbc_lanes_extend(l, y)) == -ENOMEM)
         lbc_wait_rest(l->ctx); /* the others count on us */
     if (rc < 0)
         lbc_ctx_fail(l->ctx);
-    for (int64_t k = 1; y->inflow && k < y->nblocks; k++)
-        lbc_message_start(l, y->inflow[k]);
+    lbc_leg_begin(l);
     l->step->send = l->step->recv = (struct lbc_cost){0}; /* of messages of another size */
     lbc_step_waited(l, since_ns);
 }

@@ -97,7 +97,7 @@ int lbc_step_create(struct lb_loop *l, int64_t halo, int64_t elements)
     l->halo = halo;
     l->elements = elements;
     l->told = told;
-    s->interval = 1;
+    s->interval = s->legs = 1;
     s->later = elements > 0 && ctx && ctx->sync_ns == 0;
     s->asking = ctx && ctx->balanced && ctx->transport && ctx->size > 1;
     l->step = s;
@@ -132,7 +132,9 @@ double lbc_step_lag(const struct lb_loop *l)
 {
     const struct lbc_step *s = l->step;
 
-    return l->elements > 0 ? lbp_votes_lag((uint32_t)s->holders, s->layout->block, l->elements) : 0;
+    return l->elements > 0
+               ? lbp_votes_lag((uint32_t)s->holders, s->layout->block, l->elements / s->legs)
+               : 0;
 }
 
 void lbc_step_start(struct lb_loop *l)
@@ -212,6 +214,7 @@ int lbc_step_end(struct lb_loop *l)
     l->state = LBC_IDLE;
     l->total.passes++;
     l->step->steps++;
+    l->step->done++;
     return 0;
 }
 

@@ -32,7 +32,9 @@ struct lbc_step {
     struct lbc_layout *layout; /* in force; made in the first exchange or pass */
     struct lbc_layout *next;   /* told, and to be agreed on; NULL: none */
     bool asking;               /* the ranks still take the least of their epochs; the same on all */
-    int64_t exchanges, asked_at, agree_at, interval, later; /* the last two as all agreed */
+    int64_t exchanges;
+    int64_t rounds, asked_at, agree_at, interval,
+        later;               /* exchanges and joints; the last two as all agreed */
     int64_t vote[LBC_VOTES]; /* while the ranks take the least, see apart.h */
     bool voted;              /* and what all voted is not looked at yet */
     bool owes;               /* the next exchange's vote, which others may have entered by now */
@@ -42,13 +44,17 @@ struct lbc_step {
     int64_t part, nparts;    /* of the block: the next to hand out */
 
     /* Of a pipelined loop. */
-    int64_t at, sent;           /* blocks begun in this pass; of them, those sent and taken */
-    int64_t upto;               /* elements handed out in this pass */
-    struct lbp_strip strip;     /* of a block; its block 0: not begun */
+    int64_t at, sent;       /* blocks begun in this pass; of their messages, those sent and taken */
+    int64_t upto;           /* elements handed out in this pass */
+    int64_t legs, leg_end;  /* of a pass, see leg.h; the element at which the present one ends */
+    int64_t awaited;        /* messages of this pass that were asked for */
+    struct lbp_strip strip; /* of a block; its block 0: not begun */
     struct lbc_cost send, recv; /* of a block's values, without waiting, since the last report */
     double recv_ns;             /* the mean when it was known last; 0: never */
     /* The same, as far as it is in cpu_ns, and in what passes since begun_cpu_ns. */
     int64_t flow_ns, flow_begun_ns;
+
+    int64_t done; /* legs, of all passes; where there are no joints, passes */
 
     /* Since the last report. */
     int64_t steps, wall_ns, cpu_ns, wait_ns;
@@ -81,6 +87,12 @@ void lbc_step_waited(struct lb_loop *l, int64_t since_ns);
 
 /* As lbp_votes_lag, of the layout in force; 0 where nothing flows. */
 double lbc_step_lag(const struct lb_loop *l);
+
+/*
+ * A joint: the votes of an exchange, but rows are exchanged only where a layout comes into force.  Returns 1 when it does, 0, or
+ * -EIO.
+ */
+int lbc_step_join(struct lb_loop *l);
 
 /* lb_loop_next where there is nothing left of what was granted. */
 int lbc_step_next(struct lb_loop *l, int64_t *first, int64_t *last);

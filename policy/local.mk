@@ -18,6 +18,7 @@ libpolicy_la_SOURCES = \
 	policy/horizon.c policy/horizon.h \
 	policy/index.c policy/index.h \
 	policy/layout_cost.h \
+	policy/legs.c policy/legs.h \
 	policy/least_time.c policy/least_time.h \
 	policy/liu.c \
 	policy/model.c policy/model.h policy/plus.h \

@@ -132,6 +132,11 @@ module slurm_lb
       type(c_ptr), value :: l, base
       integer(c_int) :: lb_loop_flow
     end function
+    function lb_loop_joints(l) bind(c, name="lb_loop_joints")
+      import :: c_ptr, c_int
+      type(c_ptr), value :: l
+      integer(c_int) :: lb_loop_joints
+    end function
     function lb_loop_next_block_c(l, first, last, from, to) bind(c, name="lb_loop_next_block")
       import :: c_ptr, c_int, c_int64_t
       type(c_ptr), value :: l

@@ -20,6 +20,12 @@ under "killed when a rank has a layout" jacobi 500 "kill layout 1"
 under "a rank in turn has one of another epoch before, killed when a rank has applied one" jacobi 500 "stale layout 3" "kill applied 1"
 under "pipelined, layouts are lost" sor 150 "lose layout 3"
 under "pipelined, late, twice, and otherwise when they are in force" sor 150 "late layout 3" "twice layout 2" "stale applied 2"
+legs=5
+under "within steps, layouts are lost" sor 150 "lose layout 3"
+under "within steps, late, twice, and otherwise when they are in force" sor 150 "late layout 3" "twice layout 2" "stale applied 2"
+under "within steps, killed when a rank has a layout" sor 150 "kill layout 1"
+under "within steps, a rank in turn has one of another epoch before, killed when a rank has applied one" sor 150 "stale layout 3" "kill applied 1"
+legs=0
 under "pipelined, killed before a layout" sor 150 "kill before-layout 1"
 under "pipelined, killed when a rank has a layout" sor 150 "kill layout 1"
 under "pipelined, a rank in turn has one of another epoch before, killed when a rank has applied one" sor 150 "stale layout 3" "kill applied 1"
@@ -47,8 +53,8 @@ stop_and_cut() {
     sleep 1 &&
     part "and healed" cluster head ip link set n4 up
 }
-for words in "jacobi 700" "sor 200"; do
-  read -r name steps <<<"$words"
+for words in "jacobi 700 0" "sor 200 0" "sor 200 5"; do
+  read -r name steps legs <<<"$words"
   struck begin_long stop_and_cut
   ok "$name: ends well" job_end
   ok "$name: the serial result" same

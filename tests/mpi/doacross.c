@@ -3,7 +3,7 @@
  * Real ranks, a pipelined loop: every element runs exactly once in every step, and the result is the serial one.
  *     doacross N STEPS HALO ELEMENTS [WORK_US [SLOW_RANK SLOW_FACTOR [LEAVE]]]
  * Rank SLOW_RANK works SLOW_FACTOR times as long.  LEAVE: rank 1 closes the loop in its last step, after the first block; the
- * result is not looked at then.  Prints a line on rank 0; exits 1 when anything is wrong.
+ * result is not looked at then.  With LB_TEST_LEGS rows change hands within a step, too.  Prints a line on rank 0; exits 1 when anything is wrong.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@
 
 static int64_t n = 100, steps = 1, halo = 1, elements = 10;
 static double work_us;
-static int leave;
+static int leave, joins;
+static int64_t within; /* how often rows changed hands within a step */
 
 static uint64_t point(const uint64_t *a, int64_t i, int64_t k)
 {
@@ -25,6 +26,8 @@ static uint64_t point(const uint64_t *a, int64_t i, int64_t k)
     for (int64_t r = i - halo; r <= i + halo; r++)
         v = (v ^ (r < 0 || r >= n ? 7 : a[r * elements + k])) * UINT64_C(6364136223846793005) + 1;
     v ^= k > 0 ? a[i * elements + k - 1] : 11;
+    if (halo > 0 && i > 0 && k > 0)
+        v += 3 * a[(i - 1) * elements + k - 1];
     return v * 31 + (k + 1 < elements ? a[i * elements + k + 1] : 13);
 }
 
@@ -61,7 +64,7 @@ static int64_t count_bad(const uint64_t *a)
 static int64_t run(lb_ctx *ctx, lb_loop *l, uint64_t *a, int64_t *runs, int64_t *ret_least,
                    int64_t *ret_most)
 {
-    int64_t first, last, from, to, wrong = 0, before = 0;
+    int64_t first, last, from, to, wrong = 0, before = 0, rows = 0;
 
     for (int64_t s = 0; s < steps; s++) {
         int64_t block;
@@ -72,8 +75,11 @@ static int64_t run(lb_ctx *ctx, lb_loop *l, uint64_t *a, int64_t *runs, int64_t 
         *ret_least = s == 0 || block < *ret_least ? block : *ret_least;
         *ret_most = block > *ret_most ? block : *ret_most;
         for (before = 0; lb_loop_next_block(l, &first, &last, &from, &to); before = to) {
-            wrong += from != before || to - from > block || lb_loop_owner(l, first) != lb_rank(ctx);
+            wrong += (joins ? from < before : from != before) || to - from > block ||
+                     lb_loop_owner(l, first) != lb_rank(ctx);
             wrong += lb_loop_exchange(l) == 0;
+            within += from > before || (before > 0 && first * n + last != rows);
+            rows = first * n + last;
             for (int64_t i = first; i < last; i++)
                 for (int64_t k = from; k < to; k++) {
                     runs[i * elements + k]++;
@@ -84,7 +90,7 @@ static int64_t run(lb_ctx *ctx, lb_loop *l, uint64_t *a, int64_t *runs, int64_t 
             if (leave && s + 1 == steps && lb_rank(ctx) == 1)
                 return wrong;
         }
-        wrong += before != 0 && before != elements;
+        wrong += before != 0 && before != elements && !joins;
         wrong += lb_loop_neighbour(l, 0) != -1 ||
                  (lb_loop_neighbour(l, -1) >= lb_rank(ctx) && lb_loop_neighbour(l, -1) != -1);
     }
@@ -107,6 +113,7 @@ int main(int argc, char **argv)
     elements = argc > 4 ? atoll(argv[4]) : elements;
     work_us = argc > 5 ? atof(argv[5]) : 0;
     leave = argc > 8;
+    joins = getenv("LB_TEST_LEGS") != NULL;
     ctx = lb_init();
     if (argc > 7 && lb_rank(ctx) == atoi(argv[6]))
         work_us *= atof(argv[7]);
@@ -117,7 +124,7 @@ int main(int argc, char **argv)
     if (!ctx || !a || !runs || !all || lb_loop_array(l, a, (size_t)elements * sizeof(*a)) ||
         lb_loop_flow(l, a) != -22 || lb_loop_doacross(l, halo, 0) != -22 ||
         lb_loop_doacross(l, halo, elements) || lb_loop_flow(l, a) || lb_loop_flow(l, &n) != -22 ||
-        lb_loop_next(l, &first, &last))
+        (joins && lb_loop_joints(l)) || lb_loop_next(l, &first, &last))
         MPI_Abort(MPI_COMM_WORLD, 2);
     if (lb_loop_owned(l, 0, &first, &last))
         for (int64_t i = first * elements; i < last * elements; i++)
@@ -134,13 +141,14 @@ int main(int argc, char **argv)
         if (lb_rank(ctx) == 0)
             bad = count_bad(a);
         MPI_Allreduce(&stats.iterations_in, &moves, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, &within, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     }
     if (lb_rank(ctx) == 0)
         printf("doacross n=%" PRId64 " np=%d steps=%" PRId64 " balanced=%d moved=%" PRId64
                " least_block=%" PRId64 " most_block=%" PRId64 " wrong=%" PRId64 " missing=%" PRId64
-               " duplicated=%" PRId64 " bad=%" PRId64 "\n",
+               " duplicated=%" PRId64 " bad=%" PRId64 " within=%" PRId64 "\n",
                n, lb_size(ctx), steps, lb_balanced(ctx), moves, least, most, wrong, missing,
-               duplicated, bad);
+               duplicated, bad, within);
     lb_loop_close(l);
     lb_array_free(ctx, a);
     lb_finalize(ctx);

@@ -148,6 +148,11 @@ if [ -x "$balancer" ]; then
     LB_POLICY=auto,report run_doacross 3 90 60 1 50 10 1 5 && grep -q "balanced=1 moved=[1-9]" "$dir/out" &&
         [ "$(grep -c "^lb: loops=1 passes=60 iterations=5400 " "$dir/err")" = 1 ]
     say "blocks of a pipelined loop move to faster ranks" $?
+    LB_TEST_LEGS=5 LB_POLICY=auto,report run_doacross 3 90 60 1 50 10 1 5 && grep -q "balanced=1 moved=[1-9].* within=[1-9]" "$dir/out" &&
+        [ "$(grep -c "^lb: loops=1 passes=60 iterations=5400 " "$dir/err")" = 1 ]
+    say "rows of a pipelined loop change hands within its steps" $?
+    LB_TEST_LEGS=3 run_doacross 3 30 30 1 9 0 -1 1 leave && grep -q "balanced=1" "$dir/out"
+    say "and a rank closes the loop within one" $?
     run_doacross 5 60 60 30 20 20 2 6 && grep -q "balanced=1" "$dir/out"
     say "pipelined balanced np=5, the halo larger than a block" $?
     run_doacross 3 30 30 1 9 0 -1 1 leave && grep -q "balanced=1" "$dir/out"

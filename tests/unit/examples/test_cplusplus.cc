@@ -34,6 +34,7 @@ static void null_is_fine()
     CHECK(lb_loop_owner(NULL, 0) == -1);
     CHECK(lb_loop_doacross(NULL, 1, 1) == -EINVAL);
     CHECK(lb_loop_flow(NULL, NULL) == -EINVAL);
+    CHECK(lb_loop_joints(NULL) == -EINVAL);
     CHECK(lb_loop_block(NULL) == 0);
     CHECK(lb_loop_neighbour(NULL, 1) == -1);
     lb_loop_close(NULL);
@@ -71,7 +72,7 @@ int main()
 
         failed += lb_loop_array(l, lb_array_alloc(ctx, 1, 1), 1) + lb_loop_collect(l, NULL, 0);
         failed += lb_loop_stepped(l, 0) + lb_loop_exchange(l) + lb_loop_owner(l, 0);
-        failed += lb_loop_doacross(l, 0, 1) + lb_loop_flow(l, NULL);
+        failed += lb_loop_doacross(l, 0, 1) + lb_loop_flow(l, NULL) + lb_loop_joints(l);
     }
     return failed;
 }

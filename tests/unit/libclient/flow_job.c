@@ -24,13 +24,14 @@ struct shared {
     const struct flow_job *job;
     uint64_t *expected[STEPS + 1]; /* [n * elements] the serial result */
     int *runs[STEPS];              /* [n * elements] */
-    int64_t wrong, errors, in, out, blocks, strips, most, flow_ns; /* by atomic additions */
+    int64_t wrong, errors, within, in, out, blocks, strips, most, flow_ns; /* by atomic additions */
     struct crew_result crew;
 };
 
 struct member {
     struct shared *shared;
     int rank;
+    int64_t legs; /* 0: without joints */
     struct lists *lists;
 };
 
@@ -44,6 +45,11 @@ static uint64_t point(const struct flow_job *j, const uint64_t *a, int64_t i, in
                 UINT64_C(6364136223846793005) +
             1;
     v ^= k > 0 ? a[i * j->elements + k - 1] : 11;
+    if (j->halo > 0 && i > 0 &&
+        k > 0) /* computed in this step, perhaps before rows changed hands */
+        v += 3 * a[(i - 1) * j->elements + k - 1];
+    if (j->halo > 0 && i + 1 < j->n && k + 1 < j->elements)
+        v += 5 * a[(i + 1) * j->elements + k + 1];
     return v * 31 + (k + 1 < j->elements ? a[i * j->elements + k + 1] : 13);
 }
 
@@ -77,11 +83,17 @@ static bool run_step(struct member *m, lb_loop *l, int step, uint64_t *a, uint64
     struct shared *s = m->shared;
     const struct flow_job *j = s->job;
     int64_t first, last, from, to, before = 0;
+    struct lbx_span rows = {0, 0};
 
     while (lb_loop_next_block(l, &first, &last, &from, &to)) {
-        if (lb_loop_exchange(l) != -EBUSY || first >= last || from != before ||
-            to - from > lb_loop_block(l) || lb_loop_owner(l, first) != m->rank)
+        if (lb_loop_exchange(l) != -EBUSY || first >= last ||
+            (m->legs > 0 ? from < before : from != before) || to - from > lb_loop_block(l) ||
+            lb_loop_owner(l, first) != m->rank)
             crew_add(&s->errors, 1);
+        crew_add(&s->within, before > 0 && from > before);
+        if (before > 0 && first != rows.first)
+            crew_add(&s->within, 1);
+        rows.first = first;
         before = to;
         crew_add(&s->blocks, 1);
         if (step == 0)
@@ -109,7 +121,7 @@ static bool run_step(struct member *m, lb_loop *l, int step, uint64_t *a, uint64
         if (j->leaves && step + 1 == STEPS && (m->rank + (int)j->seed) % 2)
             return false;
     }
-    if (before != 0 && before != j->elements)
+    if (before != 0 && before != j->elements && m->legs == 0)
         crew_add(&s->errors, 1);
     if (l->step->flow_ns >
         l->step->cpu_ns) /* messages that were taken for the program's time are a part of it */
@@ -163,7 +175,8 @@ static void run_loop(struct member *m, lb_ctx *ctx)
         lb_loop_doacross(l, -1, j->elements) != -EINVAL ||
         lb_loop_doacross(l, j->halo, j->elements) || lb_loop_stepped(l, 1) != -EBUSY ||
         lb_loop_flow(l, other) != -EINVAL || lb_loop_array(l, other, OTHER * sizeof(*other)) ||
-        lb_loop_flow(l, a) || lb_loop_next(l, &first, &last) != 0 || lb_loop_pack(l, &pack))
+        lb_loop_flow(l, a) || (m->legs > 0 && lb_loop_joints(l)) ||
+        lb_loop_next(l, &first, &last) != 0 || lb_loop_pack(l, &pack))
         abort();
     for (int k = 0; lb_loop_owned(l, k, &first, &last); k++)
         for (int64_t i = first; i < last; i++)
@@ -176,7 +189,7 @@ static void run_loop(struct member *m, lb_ctx *ctx)
         if (lb_loop_exchange(l) != 0)
             crew_add(&s->errors, 1);
         if (lbc_step_lag(l) != lbp_votes_lag((uint32_t)lbc_layout_holders(l, l->step->layout),
-                                             lb_loop_block(l), j->elements))
+                                             lb_loop_block(l), j->elements / l->step->legs))
             crew_add(&s->errors, 1);
         if (j->within)
             l->step->step_ns = m->rank % 2 ? 1 : LONG_NS;
@@ -199,11 +212,21 @@ static void run_loop(struct member *m, lb_ctx *ctx)
     lb_array_free(ctx, other);
 }
 
+/* What the job says, or else the test's environment. */
+static int64_t legs_of(const struct flow_job *j)
+{
+    const char *legs = getenv("LB_TEST_JOINTS");
+
+    return j->legs > 0 || !legs ? j->legs : atoll(legs);
+}
+
 static void run_member(lb_ctx *ctx, int rank, void *data)
 {
-    struct member m = {data, rank, lists_create(((struct shared *)data)->job->n)};
+    struct member m = {data, rank, legs_of(((struct shared *)data)->job),
+                       lists_create(((struct shared *)data)->job->n)};
 
     ctx->test_block = m.shared->job->test_block;
+    ctx->test_legs = m.legs;
     ctx->grain = m.shared->job->grain;
     ctx->published = m.shared->job->published;
     ctx->test_delay_ns = m.shared->job->delay_ns;
@@ -259,6 +282,6 @@ int64_t flow_job_right(const struct flow_job *j, struct flow_result *ret_result)
                   j->seed, j->size, j->n, j->halo, j->elements, (int)j->end, j->after, missing,
                   duplicated, s.wrong, s.errors, s.in, s.out, s.crew.leftovers, s.crew.mind.wrong);
     if (ret_result)
-        *ret_result = (struct flow_result){s.crew, s.strips, s.most, s.flow_ns};
+        *ret_result = (struct flow_result){s.crew, s.strips, s.most, s.flow_ns, s.within};
     return s.in;
 }

@@ -10,7 +10,7 @@
 
 struct flow_job {
     int size;
-    int64_t n, halo, elements, test_block, grain;
+    int64_t n, halo, elements, test_block, grain, legs; /* legs: 0: without joints */
     uint64_t seed;
     bool balanced, published, contradicts, uneven_first, leaves;
     enum mind_end end;
@@ -30,6 +30,7 @@ struct flow_result {
     int64_t strips;  /* parts that end before their block */
     int64_t most;    /* elements of the largest block */
     int64_t flow_ns; /* CPU time that went into messages, of all ranks */
+    int64_t within;  /* how often a rank had other rows than before within a step */
 };
 
 /*

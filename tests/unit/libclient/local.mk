@@ -44,8 +44,8 @@ EXTRA_DIST += tests/unit/libclient/man.sh
 check_SCRIPTS += tests/unit/libclient/tcp.sh
 EXTRA_DIST += tests/unit/libclient/tcp.sh
 
-check_SCRIPTS += tests/unit/libclient/own.sh
-EXTRA_DIST += tests/unit/libclient/own.sh
+check_SCRIPTS += tests/unit/libclient/own.sh tests/unit/libclient/joints.sh
+EXTRA_DIST += tests/unit/libclient/own.sh tests/unit/libclient/joints.sh
 
 check_PROGRAMS += tests/unit/libclient/test_quota
 tests_unit_libclient_test_quota_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)

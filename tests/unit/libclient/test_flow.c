@@ -68,6 +68,32 @@ START_TEST(test_balanced)
 }
 END_TEST
 
+/* Rows change hands within steps, too, with all that came and was computed of them. */
+START_TEST(test_joints)
+{
+    int64_t within = 0;
+
+    for (int np = 1; np <= 5; np++)
+        for (int h = 0; h < 2 * HALOS; h++) {
+            struct flow_job j = {.size = np,
+                                 .n = crew_n_of(sizes[_i], np),
+                                 .halo = halos[h % HALOS],
+                                 .elements = 3 + 9 * h,
+                                 .test_block = h % 3,
+                                 .legs = 2 + h,
+                                 .balanced = h > 0,
+                                 .seed = crew_first_seed() * 1000 + (uint64_t)(h + np),
+                                 .uneven_first = h % 2};
+            struct flow_result s;
+
+            flow_job_right(&j, &s);
+            within += s.within;
+        }
+    if (sizes[_i] == 40)
+        ck_assert_int_gt(within, 20);
+}
+END_TEST
+
 /* Votes that some enter in the step before an exchange, and others in it, all take in that exchange. */
 START_TEST(test_votes_within)
 {
@@ -103,7 +129,8 @@ START_TEST(test_votes_are_apart)
     int64_t bound[] = {0, 5, 10};
     struct lbc_layout layout = {.bound = bound, .block = 2};
     struct lb_ctx ctx = {.size = 2};
-    struct lbc_step s = {.interval = 8, .step_ns = 100e6, .exchanges = 2, .layout = &layout};
+    struct lbc_step s = {
+        .interval = 8, .step_ns = 100e6, .rounds = 2, .legs = 1, .layout = &layout};
     struct lb_loop l = {.ctx = &ctx, .step = &s, .period_ns = 100000000}, other = {0};
 
     ck_assert_int_eq(lbc_step_interval(&l), 1);
@@ -115,13 +142,13 @@ START_TEST(test_votes_are_apart)
     s.interval = 1; /* in the beginning they follow one another quickly */
     ck_assert_int_eq(lbc_step_interval(&l), 2);
     l.period_ns = 100000000;
-    s.exchanges = 1; /* the first ones at once */
+    s.rounds = 1; /* the first ones at once */
     ck_assert_int_eq(lbc_step_interval(&l), 1);
     ck_assert_int_eq(lbc_step_later(&l), 1);
     ctx.sync_ns = 1; /* the key sync, and no balancer any more */
     ck_assert_int_eq(lbc_step_later(&l), 0);
     ctx.sync_ns = 0;
-    s.exchanges = 2;
+    s.rounds = 2;
     ctx.loop = &l; /* alone */
     ck_assert_int_eq(lbc_step_later(&l), 0);
     ck_assert_int_eq(lbc_step_interval(&l), 1);
@@ -368,8 +395,10 @@ START_TEST(test_huge_and_empty)
     char none;
 
     ck_assert_int_eq(lb_loop_array(l, &none, 0), 0);
+    ck_assert_int_eq(lb_loop_joints(l), -EINVAL);
     ck_assert_int_eq(lb_loop_doacross(l, n, n), 0);
     ck_assert_int_eq(lb_loop_flow(l, &none), 0);
+    ck_assert_int_eq(lb_loop_joints(l), 0);
     for (int step = 0; step < 3; step++) {
         ck_assert_int_eq(lb_loop_exchange(l), 0);
         for (int64_t before = 0; lb_loop_next_block(l, &first, &last, &from, &to); before = to) {
@@ -379,11 +408,13 @@ START_TEST(test_huge_and_empty)
         }
         ck_assert_int_eq(to, n);
     }
+    ck_assert_int_eq(lb_loop_joints(l), -EBUSY);
     ck_assert_int_eq(rows, n);
     ck_assert_int_le(blocks, 3 * 4096);
     lb_loop_close(l);
     ck_assert_int_eq(lb_loop_doacross(NULL, 1, 1), -EINVAL);
     ck_assert_int_eq(lb_loop_flow(NULL, &none), -EINVAL);
+    ck_assert_int_eq(lb_loop_joints(NULL), -EINVAL);
     ck_assert_int_eq(lb_loop_next_block(NULL, &first, &last, &from, &to), 0);
     ck_assert_int_eq(lb_loop_block(NULL), 0);
     ck_assert_int_eq(lb_loop_neighbour(NULL, 1), -1);
@@ -398,6 +429,7 @@ int main(void)
     tcase_set_timeout(tc, 300);
     tcase_add_loop_test(tc, test_static, 0, brief_cases(SIZES));
     tcase_add_loop_test(tc, test_balanced, 0, brief_cases(SIZES));
+    tcase_add_loop_test(tc, test_joints, 0, brief_cases(SIZES));
     tcase_add_test(tc, test_votes_are_apart);
     tcase_add_loop_test(tc, test_votes_within, 0, SIZES);
     tcase_add_loop_test(tc, test_balancer_ends, 0, brief_cases(8));

@@ -16,6 +16,7 @@ struct piece {
 struct lbc_exchange {
     size_t n;
     int delay;
+    bool active; /* started, and not seen to be through */
     struct {
         struct lbc_part part;
         bool done; /* in: received; out: its memory is free again */
@@ -47,6 +48,7 @@ int world_exchange_start(struct lbc_transport *t, struct lbc_exchange *e)
 
     world_enter(w);
     e->delay = (int)world_random(&w->random, DELAY);
+    e->active = true;
     for (size_t i = 0; i < e->n; i++) {
         struct lbc_part *part = &e->part[i].part;
         struct piece *piece, **end = &w->line[t->rank][part->peer];
@@ -121,6 +123,7 @@ int world_exchange_test(struct lbc_transport *t, struct lbc_exchange *e)
     }
     if (done == 1 && e->delay-- > 0)
         done = 0;
+    e->active = done != 1;
     world_leave(w);
     return done;
 }
@@ -154,7 +157,7 @@ void world_exchange_destroy(struct lbc_transport *t, struct lbc_exchange *e)
         for (struct piece *p = w->line[t->rank][to]; p; p = p->next)
             if (!p->buffered && is_of(e, p))
                 keep_piece(p);
-    w->held--;
+    w->held -= !e->active; /* else it is a leftover: only a context that has failed may do so */
     free(e);
     world_leave(w);
 }

@@ -41,6 +41,10 @@ check_PROGRAMS += tests/unit/policy/test_votes
 tests_unit_policy_test_votes_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_votes_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
+check_PROGRAMS += tests/unit/policy/test_legs
+tests_unit_policy_test_legs_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_legs_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
 check_PROGRAMS += tests/unit/policy/test_strip
 tests_unit_policy_test_strip_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_strip_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
