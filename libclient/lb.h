@@ -279,7 +279,8 @@ int lb_loop_joints(lb_loop *l);
  * what flows here, and sends on what the part before has computed.
  *
  * Returns 1, or 0 when the step is over; 0 at once on a rank that owns nothing, and for other kinds of loops.  After
- * lb_loop_joints the rows may be others than those of the part before, and `from` behind where that ended, or not 0 at first.
+ * lb_loop_joints the rows may be others than those of the part before, and `from` behind where that ended, or not 0 at first;
+ * a rank that owns nothing waits here while it may still get rows in this step.
  */
 int lb_loop_next_block(lb_loop *l, int64_t *first, int64_t *last, int64_t *from, int64_t *to);
 
