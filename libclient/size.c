@@ -82,7 +82,9 @@ static struct lbc_found choose(const struct lb_loop *l, const struct lbc_size *z
     lbp_grain_sweep(&g, pass_ns);
     lbp_grain_message(&g, 0, (holders > 2 ? PER_PAIR : 1) * (double)z->message_ns);
     found.batch = (lbp_grain_choose(&g) + y->block / 2) / y->block;
-    if (l->joins && holders == (uint32_t)l->ctx->size && found.batch > 0)
+    if (found.batch < 1) /* messages are so cheap that smaller blocks would be better */
+        found.batch = 1;
+    if (l->joins && holders == (uint32_t)l->ctx->size)
         found.legs = l->ctx->test_legs > 0
                          ? l->ctx->test_legs
                          : lbp_legs(elapsed(s, pass_ns), (double)s->quota.group.period_ns,

@@ -94,6 +94,28 @@ START_TEST(test_joints)
 }
 END_TEST
 
+/* The first step shows how many legs there are, also where messages are so cheap that its blocks are too large. */
+START_TEST(test_legs_are_found)
+{
+    struct flow_job j = {.size = 2 + _i,
+                         .n = 12,
+                         .halo = 1,
+                         .elements = 480,
+                         .legs = 4,
+                         .balanced = true,
+                         .work_ns = 20 * LBX_NS_PER_US,
+                         .seed = crew_first_seed() * 45000 + (uint64_t)_i};
+    struct flow_result s;
+
+    flow_job_right(&j, &s);
+    for (int more = 4; more > 0 && s.within == 0; more--) {
+        j.seed++;
+        flow_job_right(&j, &s);
+    }
+    ck_assert_int_gt(s.within, 0);
+}
+END_TEST
+
 /* Votes that some enter in the step before an exchange, and others in it, all take in that exchange. */
 START_TEST(test_votes_within)
 {
@@ -430,6 +452,7 @@ int main(void)
     tcase_add_loop_test(tc, test_static, 0, brief_cases(SIZES));
     tcase_add_loop_test(tc, test_balanced, 0, brief_cases(SIZES));
     tcase_add_loop_test(tc, test_joints, 0, brief_cases(SIZES));
+    tcase_add_loop_test(tc, test_legs_are_found, 0, brief_cases(3));
     tcase_add_test(tc, test_votes_are_apart);
     tcase_add_loop_test(tc, test_votes_within, 0, SIZES);
     tcase_add_loop_test(tc, test_balancer_ends, 0, brief_cases(8));
