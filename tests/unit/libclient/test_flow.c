@@ -103,7 +103,7 @@ START_TEST(test_legs_are_found)
                          .elements = 480,
                          .legs = 4,
                          .balanced = true,
-                         .work_ns = 20 * LBX_NS_PER_US,
+                         .work_ns = LBX_NS_PER_MS,
                          .seed = crew_first_seed() * 45000 + (uint64_t)_i};
     struct flow_result s;
 
