@@ -345,6 +345,15 @@ static void end_round(struct lb_loop *l, int64_t now_ns)
     s->owes = may_ask_early(l);
 }
 
+/* Whether it waits for other ranks' votes.  Else a stop in there is the host's, as between two blocks, see flow.c. */
+static bool vote_waits(const struct lb_loop *l)
+{
+    const struct lbc_step *s = l->step;
+
+    return s->voted ? s->rounds >= s->asked_at + s->later && l->ctx->voting == l
+                    : s->asking && s->later == 0 && s->rounds >= s->agree_at;
+}
+
 int lbc_step_join(struct lb_loop *l)
 {
     int64_t began_ns = lbx_clock_mono_ns();
@@ -356,14 +365,12 @@ int lbc_step_join(struct lb_loop *l)
 
     lbc_exchange_overhear(ctx, began_ns);
     (void)!lbc_vote_look(ctx); /* a failure shows in the vote */
-    waits = ctx->voting == l;
+    waits = vote_waits(l);
     rc = vote(l);
     if (rc == 0 && s->layout != before)
         rc = lbc_wait_exchange(l, s->layout->halos);
     if (rc == 0 && s->layout != before)
         rc = lbc_wait_exchange(l, s->layout->seams);
-    if (rc < 0)
-        ctx->failed = true;
     if (waits || s->layout != before)
         lbc_step_waited(l, began_ns);
     end_round(l, lbx_clock_mono_ns());

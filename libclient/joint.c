@@ -33,8 +33,7 @@ void lbc_joint_settle(struct lb_loop *l, struct lbc_layout *y)
     double block = floor((double)y->block / sqrt((double)s->legs) + 0.5);
     int64_t from = 0;
 
-    if (!lbc_lanes_is_fixed(l))
-        y->block = lbc_lanes_block(l, block < 1 ? 1 : (int64_t)block);
+    y->block = lbc_lanes_block(l, block < 1 ? 1 : (int64_t)block);
     if (l->state == LBC_RUNNING) {
         lbc_leg_settle(l);
         lbc_size_end(l);

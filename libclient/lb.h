@@ -262,10 +262,10 @@ int lb_loop_doacross(lb_loop *l, int64_t halo, int64_t elements);
 int lb_loop_flow(lb_loop *l, const void *base);
 
 /*
- * Let rows of a pipelined loop change hands within a step as well, after the same element of all of them: for steps that take seconds, or
- * loops of one.  What was computed of a row goes with it, so what the program keeps for a row from one part of the step to
- * the next has to be in arrays of the loop, or packed.  Within a step nothing else of the context is called that is collective.
- * Collective; after lb_loop_doacross, before the loop starts.
+ * Let rows of a pipelined loop change hands within a step as well, after the same element of all of them: for steps that take
+ * seconds, or loops of one.  What was computed of a row goes with it, so what the program keeps for a row from one part of the
+ * step to the next has to be in arrays of the loop, or packed.  Within a step nothing else of the context is called that is
+ * collective.  Collective; after lb_loop_doacross, before the loop starts.
  *
  * It depends on the steps' length, and on what is found in the first one, whether and where rows do; not with a block size
  * or a synchronous mode that a person has set, nor where ranks own nothing at first.

@@ -32,7 +32,7 @@ struct lbc_step {
     struct lbc_layout *layout; /* in force; made in the first exchange or pass */
     struct lbc_layout *next;   /* told, and to be agreed on; NULL: none */
     bool asking;               /* the ranks still take the least of their epochs; the same on all */
-    int64_t exchanges;
+    int64_t exchanges;         /* calls of lb_loop_exchange */
     int64_t rounds, asked_at, agree_at, interval,
         later;               /* exchanges and joints; the last two as all agreed */
     int64_t vote[LBC_VOTES]; /* while the ranks take the least, see apart.h */

@@ -14,11 +14,11 @@
 
 int64_t lbp_legs(double pass_ns, double quota_ns, int64_t messages)
 {
-    double least_ns = fmax(LEAST_NS, QUOTA_PERIODS * quota_ns);
-    double legs = fmin(floor(sqrt(pass_ns / COST_NS) + 0.5), floor(pass_ns / least_ns));
+    double least_ns = fmax(LEAST_NS, QUOTA_PERIODS * quota_ns), legs;
 
-    if (isnan(pass_ns))
+    if (!(pass_ns >= least_ns)) /* also what is no number */
         return 1;
+    legs = fmin(floor(sqrt(pass_ns / COST_NS) + 0.5), floor(pass_ns / least_ns));
     legs = fmin(legs, (double)(messages / MESSAGES));
     return legs >= 1 ? (int64_t)legs : 1;
 }
