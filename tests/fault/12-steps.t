@@ -56,17 +56,17 @@ stop_and_cut() {
 for words in "jacobi 700 0" "sor 200 0" "sor 200 5"; do
   read -r name steps legs <<<"$words"
   struck begin_long stop_and_cut
-  ok "$name: ends well" job_end
-  ok "$name: the serial result" same
+  ok "$words: ends well" job_end
+  ok "$words: the serial result" same
 done
 
 seconds=60
-for words in "jacobi --n 1000 --steps 100000" "sor --n 1000 --steps 100000"; do
+for words in "jacobi 0" "sor 0" "sor 5"; do
+  read -r name legs <<<"$words"
   plan "twice instruct 1"
-  # shellcheck disable=SC2086
-  job --lb=auto -K -N4 -n4 -- "$examples/"$words
+  job --lb=auto -K -N4 -n4 -- env "LB_TEST_LEGS=$legs" "$examples/$name" --n 1000 --steps 100000
   ok "$words: it has begun" await planned
-  ok "a rank is killed" cluster on n3 pkill -KILL -x "${words%% *}"
+  ok "a rank is killed" cluster on n3 pkill -KILL -x "$name"
   not_ok "the job fails" job_end
   is "$(grep -cE '^(124|137)$' "$tap_tmp/status" || true)" 0 "and does not hang"
 done

@@ -3,7 +3,8 @@
  * Real ranks, a pipelined loop: every element runs exactly once in every step, and the result is the serial one.
  *     doacross N STEPS HALO ELEMENTS [WORK_US [SLOW_RANK SLOW_FACTOR [LEAVE]]]
  * Rank SLOW_RANK works SLOW_FACTOR times as long.  LEAVE: rank 1 closes the loop in its last step, after the first block; the
- * result is not looked at then.  With LB_TEST_LEGS rows change hands within a step, too.  Prints a line on rank 0; exits 1 when anything is wrong.
+ * result is not looked at then.  With LB_TEST_LEGS rows change hands within a step, too.  Prints a line on rank 0; exits 1 when
+ * anything is wrong.
  */
 #include <inttypes.h>
 #include <stdio.h>
