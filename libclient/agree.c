@@ -72,7 +72,7 @@ static void report(struct lb_loop *l, int64_t now_ns)
         .quota_cpus = lbc_quota_cpus(&s->quota),
         .quota_period_ns = s->quota.group.period_ns,
         .quota_group = s->quota.identity,
-        .nsamples = (size_t)s->nparts,
+        .nsamples = s->steps > 0 ? (size_t)s->nparts : 0,
     };
     for (size_t i = 0; i < m->nsamples; i++) {
         m->sample[i] = s->sample[i];
@@ -82,7 +82,7 @@ static void report(struct lb_loop *l, int64_t now_ns)
     lbc_link_send(&ctx->link, ctx->msg);
     lbc_ctx_check_link(ctx);
     l->report_ns = now_ns + l->period_ns;
-    if (b.last > b.first)
+    if (s->steps > 0 && b.last > b.first)
         l->iteration_wall_ns = (double)s->wall_ns / (double)s->steps / (double)(b.last - b.first);
     lbc_step_reset(l);
 }
@@ -155,8 +155,11 @@ static int apply(struct lb_loop *l)
     s->move_bytes = (y->in + y->out) * l->row_bytes + in + out;
     s->move_wall_ns = wall_ns;
     s->move_cpu_ns = cpu_ns;
-    if (!l->ctx->published && !lbc_ctx_is_sync(l->ctx))
-        l->report_ns = lbx_clock_mono_ns() + lbp_period_after_layout(l->period_ns, s->step_ns);
+    if (l->ctx->published || lbc_ctx_is_sync(l->ctx))
+        return 0;
+    /* at once, without a step: if speeds have changed meanwhile, the balancer amends it before the next one is over */
+    report(l, lbx_clock_mono_ns());
+    l->report_ns = lbx_clock_mono_ns() + lbp_period_after_layout(l->period_ns, s->step_ns);
     return 0;
 }
 

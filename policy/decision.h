@@ -29,7 +29,8 @@ enum lbp_detail {
     LBP_DETAIL_STAKE,  /* unprofitable: there and back could cost more than may be lost */
     LBP_DETAIL_UNDONE, /* unstable: the last plan was undone, and another is not tried yet */
     LBP_DETAIL_PART,   /* moved: only so far as may be staked */
-    LBP_DETAIL_BACK,   /* these are bounds of before, which were faster */
+    LBP_DETAIL_AMENDS, /* moved: the plan that came into force was made of a part of a change of speed */
+    LBP_DETAIL_BACK, /* these are bounds of before, which were faster */
     LBP_DETAILS
 };
 

@@ -230,6 +230,14 @@ void lbp_firsts_report(struct lbp_firsts *f, const struct lbp_stepped_report *r,
 {
     struct part *p = &f->rank[r->rank];
 
+    if (r->move_bytes > 0) {
+        if (r->epoch != f->epoch) {
+            f->moved_ns += lbp_layout_cost_ns(&f->moves, f->flows);
+            f->moves = (struct lbp_layout_cost){0};
+            f->epoch = r->epoch;
+        }
+        lbp_layout_cost_add(&f->moves, r->move_bytes, r->move_wall_ns);
+    }
     if (r->steps <= 0)
         return;
     for (size_t i = 0; i < r->nsamples; i++)
@@ -247,14 +255,6 @@ void lbp_firsts_report(struct lbp_firsts *f, const struct lbp_stepped_report *r,
     f->block = block;
     f->moved = f->moved || (r->first != f->bound[r->rank] && r->last > r->first) ||
                r->last - r->first != f->bound[r->rank + 1] - f->bound[r->rank];
-    if (r->move_bytes > 0) {
-        if (r->epoch != f->epoch) {
-            f->moved_ns += lbp_layout_cost_ns(&f->moves, f->flows);
-            f->moves = (struct lbp_layout_cost){0};
-            f->epoch = r->epoch;
-        }
-        lbp_layout_cost_add(&f->moves, r->move_bytes, r->move_wall_ns);
-    }
     if (f->begun_ns == INT64_MIN)
         f->begun_ns = now_ns;
     if (!all_told(f))

@@ -5,10 +5,10 @@
 #include <math.h>
 
 /* What a leg costs as elapsed time of others: c. */
-#define COST_NS 25e6
+#define COST_NS 10e6
 /* A leg takes no less, nor less than so many periods of a quota, which a rank uses up or not as it comes. */
 #define LEAST_NS 40e6
-#define QUOTA_PERIODS 4
+#define QUOTA_PERIODS 8
 /* A leg has so many messages, as the pipeline is filled by some. */
 #define MESSAGES 4
 

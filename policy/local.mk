@@ -31,7 +31,7 @@ libpolicy_la_SOURCES = \
 	policy/profile.c policy/profile.h policy/profile_cost.c policy/profile_impl.h \
 	policy/profit.c policy/profit.h \
 	policy/registry.c policy/registry.h \
-	policy/stepped.c policy/stepped.h policy/stepped_account.c policy/stepped_regret.c policy/stepped_stake.c policy/stepped_decide.c policy/stepped_speeds.c policy/stepped_tell.c policy/stepped_seen.c policy/stepped_impl.h \
+	policy/stepped.c policy/stepped.h policy/stepped_account.c policy/stepped_amend.c policy/stepped_regret.c policy/stepped_stake.c policy/stepped_decide.c policy/stepped_speeds.c policy/stepped_tell.c policy/stepped_seen.c policy/stepped_impl.h \
 	policy/strip.c policy/strip.h \
 	policy/threshold.c policy/threshold.h \
 	policy/value.c policy/value.h \

@@ -222,6 +222,7 @@ static void changed(struct lbp_stepped *s, double was, double is, int64_t now_ns
 {
     if (was > 0 && fabs(is / was - 1) > MUCH && !lbp_stepped_published(s))
         lbp_horizon_surprise(&s->profit.horizon, now_ns);
+    s->turned = true;
     lbp_horizon_changed(&s->profit.horizon, now_ns);
     if (s->profit.horizon.changed_ns == now_ns && s->broken > 0 && s->judged) {
         s->broken--;

@@ -228,6 +228,11 @@ static void settle_steps(struct lbp_stepped *s, int64_t steps, int64_t now_ns)
     s->account_ns = (s->our_steps - s->first_steps) * lbp_stepped_first_step_ns(s, now_ns);
 }
 
+void lbp_stepped_charge(struct lbp_stepped *s, int64_t now_ns)
+{
+    settle_steps(s, 0, now_ns);
+}
+
 /*
  * Where all the work of a step with the very first bounds was much more than it is now, memory and caches were cold: what each rank
  * had to do is told by what iterations cost now.

@@ -36,7 +36,7 @@
 /* Until that is seen of a rank that nobody has measured, a plan that gives it work may lose the time of so many steps. */
 #define UNMEASURED_STEPS 2
 
-static double ratio_gain(const struct lbp_stepped_decision *d)
+double lbp_stepped_gain(const struct lbp_stepped_decision *d)
 {
     return d->before_ns > 0 ? isinf(d->before_ns) ? 1 : 1 - d->after_ns / d->before_ns : 0;
 }
@@ -58,12 +58,12 @@ static enum lbp_reason judge_back(struct lbp_stepped *s, double back_ns, int64_t
     d->noise = 0;
     d->cost_ns = lbp_stepped_move_cost(s);
     d->unmeasured_ns = 0;
-    d->benefit_ns = ratio_gain(d) * fmin(lbp_stepped_horizon(s, d->before_ns, now_ns),
-                                         lbp_horizon_ns(&s->profit.horizon, now_ns));
+    d->benefit_ns = lbp_stepped_gain(d) * fmin(lbp_stepped_horizon(s, d->before_ns, now_ns),
+                                               lbp_horizon_ns(&s->profit.horizon, now_ns));
     if (s->home) { /* the present ones have lost so much: who goes on may lose it again */
         d->benefit_ns = fmax(d->benefit_ns, s->behind_ns);
         d->least = d->threshold = STEPPED_HOME_GAIN;
-    } else if (ratio_gain(d) < BACK_GAIN) {
+    } else if (lbp_stepped_gain(d) < BACK_GAIN) {
         return LBP_REASON_BELOW_THRESHOLD;
     }
     return lbp_profit_worth(&s->profit, d->benefit_ns, d->cost_ns) ? LBP_REASON_PROPORTIONAL
@@ -88,6 +88,7 @@ static void know_by_deeds(struct lbp_stepped *s)
     double again_ns = 0;
 
     if (lbp_stepped_published(s) || s->prev_expected_ns < 0 || !(s->tried_ns > 0) ||
+        s->held_steps == 0 || /* of the present ones nothing is known yet */
         memcmp(s->next, s->bound, size) == 0)
         return;
     if (memcmp(s->next, s->prev, size) == 0)
@@ -123,7 +124,7 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     d->before_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->bound);
     d->after_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
     know_by_deeds(s);
-    gain = ratio_gain(d);
+    gain = lbp_stepped_gain(d);
     if (s->doubt > 1 && !lbp_stepped_published(s)) {
         noise = fmax(noise, (s->doubt - 1) * DOUBT);
         s->doubt = fmax(1, s->doubt * (1 - FORGIVE * exp2(-s->broken)));
@@ -155,10 +156,10 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     whole_ns = d->after_ns;
     d->after_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->next);
     weigh_cost(s);
-    d->benefit_ns = lbp_stepped_benefit_ns(s, ratio_gain(d), lasts, now_ns);
-    d->least = fmin(d->least, ratio_gain(d)); /* a part of the way brings a part */
+    d->benefit_ns = lbp_stepped_benefit_ns(s, lbp_stepped_gain(d), lasts, now_ns);
+    d->least = fmin(d->least, lbp_stepped_gain(d)); /* a part of the way brings a part */
     d->detail = d->after_ns > whole_ns ? LBP_DETAIL_PART : LBP_DETAIL_NONE;
-    if (comes_too_late(s, ratio_gain(d), lasts))
+    if (comes_too_late(s, lbp_stepped_gain(d), lasts))
         return LBP_REASON_UNPROFITABLE;
     if (!lbp_profit_worth(&s->profit, d->benefit_ns, d->cost_ns))
         return lbp_horizon_unstable(&s->profit.horizon, now_ns) ? LBP_REASON_UNSTABLE
@@ -166,10 +167,33 @@ static enum lbp_reason judge(struct lbp_stepped *s, double noise, int64_t now_ns
     return LBP_REASON_PROPORTIONAL;
 }
 
+void lbp_stepped_take_next(struct lbp_stepped *s, int64_t now_ns)
+{
+    uint32_t holders = 0;
+
+    s->last_moved = 0;
+    for (uint32_t i = 1; i < s->config.nranks; i++)
+        s->last_moved +=
+            s->next[i] > s->bound[i] ? s->next[i] - s->bound[i] : s->bound[i] - s->next[i];
+    s->moved_iterations = lbp_plus(s->moved_iterations, s->last_moved);
+    for (uint32_t i = 0; i < s->config.nranks; i++) {
+        bool holds = s->next[i + 1] > s->next[i], held = s->bound[i + 1] > s->bound[i];
+        struct stepped_rank *r = &s->rank[i];
+
+        holders += holds;
+        if (holds)
+            r->idle_ns = INT64_MIN;
+        else if (held || r->idle_ns == INT64_MIN)
+            r->idle_ns = now_ns;
+        r->tries += held && !holds && r->tries < TRIES_MAX;
+    }
+    lbp_grain_ranks(&s->grain, holders);
+    memcpy(s->bound, s->next, ((size_t)s->config.nranks + 1) * sizeof(*s->bound));
+}
+
 static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
 {
     size_t size = ((size_t)s->config.nranks + 1) * sizeof(*s->bound);
-    uint32_t holders = 0;
 
     lbp_profit_outcome(&s->profit, s->promised_ns, s->brought_ns, s->cost_ns);
     if (s->promised_ns > 0 && !s->undoing) {
@@ -199,28 +223,11 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     s->cost_ns = s->passed_ns = s->charged_ns = s->promised_ns = s->brought_ns = 0;
     s->last_before_ns = s->last.before_ns;
     s->last_after_ns = s->last.after_ns;
-    s->last_moved = 0;
-    for (uint32_t i = 1; i < s->config.nranks; i++)
-        s->last_moved +=
-            s->next[i] > s->bound[i] ? s->next[i] - s->bound[i] : s->bound[i] - s->next[i];
-    s->moved_iterations = lbp_plus(s->moved_iterations, s->last_moved);
     memcpy(s->prev, s->bound, size);
-    memcpy(s->bound, s->next, size);
+    lbp_stepped_take_next(s, now_ns);
     lbp_stepped_catch_up(s, s->last.detail == LBP_DETAIL_PART
                                 ? 2 * (s->last.cost_ns - s->last.unmeasured_ns)
                                 : INFINITY);
-    for (uint32_t i = 0; i < s->config.nranks; i++) {
-        bool holds = s->bound[i + 1] > s->bound[i], held = s->prev[i + 1] > s->prev[i];
-        struct stepped_rank *r = &s->rank[i];
-
-        holders += holds;
-        if (holds)
-            r->idle_ns = INT64_MIN;
-        else if (held || r->idle_ns == INT64_MIN)
-            r->idle_ns = now_ns;
-        r->tries += held && !holds && r->tries < TRIES_MAX;
-    }
-    lbp_grain_ranks(&s->grain, holders);
     s->workscale += 0.25 * ((double)s->since_moves - s->workscale);
     s->since_moves = 0;
 }
@@ -253,9 +260,8 @@ static bool falls_short(struct lbp_stepped *s, double back_ns)
                fmax(MUCH_MORE * (1 - back_ns / present_ns(s)), s->threshold.full);
 }
 
-/* The bounds that are best at the speeds to plan by.  Returns 0 or -ENOMEM. */
-static int weigh_new(struct lbp_stepped *s, double error, int64_t now_ns,
-                     enum lbp_reason *ret_reason)
+int lbp_stepped_weigh_new(struct lbp_stepped *s, double error, int64_t now_ns,
+                          enum lbp_reason *ret_reason)
 {
     struct lbp_adjacent_config config = {.nranks = s->config.nranks,
                                          .speed = s->speed,
@@ -282,7 +288,7 @@ static int weigh(struct lbp_stepped *s, double error, int64_t now_ns, enum lbp_r
 
     *ret_back_ns = 0;
     if (back_ns <= 0 || falls_short(s, back_ns)) {
-        int ret = weigh_new(s, error, now_ns, ret_reason);
+        int ret = lbp_stepped_weigh_new(s, error, now_ns, ret_reason);
 
         if (ret < 0 || back_ns <= 0 || *ret_reason == LBP_REASON_PROPORTIONAL)
             return ret;
@@ -313,9 +319,13 @@ int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped
     if (s->told_period_ns == 0 || s->nfresh == s->config.nranks)
         lbp_stepped_tell_period(s, now_ns, ret_action, ret_n);
     lbp_stepped_tell_again(s, now_ns, ret_action, ret_n);
-    if (lbp_stepped_tell_rest(s, now_ns, ret_action, ret_n) || !due(s, now_ns) ||
-        !lbp_stepped_all_known(s))
+    if (lbp_stepped_tell_rest(s, now_ns, ret_action, ret_n))
         return 0;
+    if (lbp_stepped_is_stale(s))
+        return lbp_stepped_amend(s, now_ns, ret_action, ret_n);
+    if (!due(s, now_ns) || !lbp_stepped_all_known(s))
+        return 0;
+    s->turned = false;
     lbp_stepped_settle(s, now_ns);
     error = lbp_stepped_plan_speeds(s, now_ns);
     if (error < 0 || !lbp_profile_learned(&s->profile))

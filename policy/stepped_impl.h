@@ -62,6 +62,7 @@ struct lbp_stepped {
      */
     int64_t *told;
     bool on_the_way;               /* told is not bound yet */
+    bool turned;                   /* a speed has changed since the last decision */
     int64_t *next;                 /* [nranks + 1] scratch */
     int64_t *whole;                /* [nranks + 1] scratch */
     double *speed;                 /* [nranks] scratch */
@@ -170,6 +171,19 @@ void lbp_stepped_tell_again(struct lbp_stepped *s, int64_t now_ns,
 void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns);
 
 /*
+ * stepped_amend.c
+ *   is_stale  the last plan has just come into force, no step was seen with it, and speeds have changed since it was made
+ *   amend     tells the plan that is right now, if it goes on where that one went, and is worth it; else all stays as it was, as the
+ *             next decision is by steps that were seen with the bounds.  Appends to ret_action.  0 or -ENOMEM.
+ */
+bool lbp_stepped_is_stale(const struct lbp_stepped *s);
+int lbp_stepped_amend(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *ret_action,
+                      size_t *ret_n) __attribute__((warn_unused_result));
+
+/* stepped_account.c: the last plan's moves are in the account, before any step with its bounds is. */
+void lbp_stepped_charge(struct lbp_stepped *s, int64_t now_ns);
+
+/*
  * stepped_speeds.c: fills speed.  Ranks not measured get what the others do, by weight, and without weights what the slowest does: one that
  * has too little makes nobody wait.  Returns the worst relative error; < 0: no rank was measured.
  */
@@ -235,6 +249,19 @@ double lbp_stepped_limit(struct lbp_stepped *s, uint32_t rank);
 
 /* How long the loop is expected to go on when what is decided now is in force, with steps of that length. */
 double lbp_stepped_horizon(const struct lbp_stepped *s, double step_ns, int64_t now_ns);
+
+/* Gain of the step time that the decision was about, ratio. */
+double lbp_stepped_gain(const struct lbp_stepped_decision *d);
+
+/*
+ * Fills next with the bounds that are best at the speeds to plan by, whose relative error is given, and last with what speaks for them.
+ * ret_reason[out] LBP_REASON_PROPORTIONAL: they are worth it.  Returns 0 or -ENOMEM.
+ */
+int lbp_stepped_weigh_new(struct lbp_stepped *s, double error, int64_t now_ns,
+                          enum lbp_reason *ret_reason) __attribute__((warn_unused_result));
+
+/* The next bounds are the plan; those before it stay what they were. */
+void lbp_stepped_take_next(struct lbp_stepped *s, int64_t now_ns);
 
 /* Decide, if it is time.  Appends to ret_action.  0 or -ENOMEM. */
 int lbp_stepped_decide(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_action *ret_action,

@@ -171,7 +171,7 @@ static void tell_quota(const struct sim_steps *w, uint32_t r, struct lbp_stepped
     to->quota_group = r + 1;
 }
 
-static void send(struct sim_steps *w, uint32_t r, int64_t end)
+static void send(struct sim_steps *w, uint32_t r, int64_t reported_ns)
 {
     struct sim_stepper *rank = &w->rank[r];
     struct sim_mail m = {.at_ns = w->ready[r] + w->c->latency_ns, .order = w->order++};
@@ -185,11 +185,12 @@ static void send(struct sim_steps *w, uint32_t r, int64_t end)
     rank->r.cpu_ns = (int64_t)rank->cpu;
     tell_quota(w, r, &rank->r);
     m.r = rank->r;
-    time_parts(w, r, &m);
+    if (rank->r.steps > 0)
+        time_parts(w, r, &m);
     post(w, &m);
     rank->r = (struct lbp_stepped_report){.shift_iterations = -1};
     rank->wall = rank->cpu = 0;
-    rank->reported_ns = end;
+    rank->reported_ns = reported_ns;
 }
 
 /* When a rank has the rows after its own; in a pipeline that is not drained nobody else keeps it. */
@@ -297,11 +298,9 @@ void sim_step_apply(struct sim_steps *w)
     memcpy(w->bound, w->next, (c->nranks + 1) * sizeof(*w->bound));
     if (c->laid && n > 0)
         c->laid(c->arg, w->bound, end, end - begin);
-    if (!w->published && !w->sync)
-        for (uint32_t r = 0; r < c->nranks; r++)
-            w->rank[r].reported_ns =
-                end - w->period_ns + lbp_period_after_layout(w->period_ns, w->step_ns);
     w->epoch = w->planned;
+    for (uint32_t r = 0; r < c->nranks && !w->published && !w->sync; r++)
+        send(w, r, end - w->period_ns + lbp_period_after_layout(w->period_ns, w->step_ns));
     if (w->planned_block > 0 && c->block <= 0)
         w->block = w->planned_block;
     w->plan_ns = INT64_MAX;

@@ -40,10 +40,8 @@ static const char *const kind_name[] = {
 };
 
 static const char *const detail_name[LBP_DETAILS] = {
-    [LBP_DETAIL_STAKE] = "stake",
-    [LBP_DETAIL_UNDONE] = "undone",
-    [LBP_DETAIL_PART] = "part",
-    [LBP_DETAIL_BACK] = "back",
+    [LBP_DETAIL_STAKE] = "stake",   [LBP_DETAIL_UNDONE] = "undone", [LBP_DETAIL_PART] = "part",
+    [LBP_DETAIL_AMENDS] = "amends", [LBP_DETAIL_BACK] = "back",
 };
 
 int lbd_explain_create(int64_t begin_ns, struct lbd_explain **ret)

@@ -137,10 +137,13 @@ static void print_plan(FILE *out, const json_t *d, const char *what)
     if (detail_is(d, "back"))
         fprintf(out, ", back to earlier shares, which were faster: %s ends ", what);
     else
-        fprintf(out, ", shares by speed%s: %s ends ",
-                detail_is(d, "part") ? ", only a part of the way, as all of it may cost too much"
-                                     : "",
-                what);
+        fprintf(
+            out, ", shares by speed%s: %s ends ",
+            detail_is(d, "part") ? ", only a part of the way, as all of it may cost too much"
+            : detail_is(d, "amends")
+                ? ", as speeds have changed since those were planned that have just come into force"
+                : "",
+            what);
     print_gain(out, d);
     fprintf(out, ", more than the %.3g %% asked for; %s cost %s and bring %s",
             100 * number(d, "needed"), cost_of(d), duration(number(d, "cost_s"), cost),

@@ -116,6 +116,10 @@ static const struct {
      "moved 9 iterations, shares by speed, only a part of the way, as all of it may cost too much: "
      "a step ends in 800 ms instead of 1 s, 20 % sooner, more than the 4 % asked for; the moves "
      "cost 2 ms and bring 200 ms; plans so far have won about 30 ms."},
+    {STEPS(GAIN, .reason = LBP_REASON_PROPORTIONAL, .detail = LBP_DETAIL_AMENDS, .done = true,
+           .moves = 1, .iterations = 9),
+     "moved 9 iterations, shares by speed, as speeds have changed since those were planned that "
+     "have just come into force: a step ends in 800 ms instead of 1 s"},
     {STEPS(GAIN, .reason = LBP_REASON_PROPORTIONAL, .detail = LBP_DETAIL_BACK, .done = true,
            .moves = 1, .iterations = 9, .needed_ratio = .04, .cost_ns = 2 * MS,
            .benefit_ns = 200 * MS, .account_ns = -50 * MS),

@@ -251,6 +251,7 @@ static void run(const struct flow_job *j, struct shared *s)
                                         .after = j->after,
                                         .lose = j->lose,
                                         .contradicts = j->contradicts,
+                                        .published = j->published,
                                         .elements = j->elements},
                                .run = run_member,
                                .data = s};

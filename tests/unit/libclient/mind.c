@@ -313,9 +313,9 @@ static void tell_layout(struct mind *m, uint32_t id)
 
 static void take_step(struct mind *m, int rank, const struct lbw_step *s)
 {
+    int64_t at = s->nsamples > 0 ? s->sample[s->nsamples - 1].last : s->first;
+    bool all = true, at_once;
     struct loop *l;
-    int64_t at = s->first;
-    bool all = true;
 
     m->sums.steps++;
     if (s->loop >= LOOPS_MAX || s->last > m->config.n || s->epoch > m->loop[s->loop].layout ||
@@ -323,12 +323,12 @@ static void take_step(struct mind *m, int rank, const struct lbw_step *s)
         m->sums.wrong++;
         return;
     }
-    for (size_t i = 0; i < s->nsamples; i++) {
-        m->sums.wrong += s->sample[i].first != at;
-        at = s->sample[i].last;
-    }
-    m->sums.wrong += at != s->last || s->steps < 1 || s->shift_elements > m->config.elements;
     l = &m->loop[s->loop];
+    for (size_t i = 0; i < s->nsamples; i++)
+        m->sums.wrong += s->sample[i].first != (i > 0 ? s->sample[i - 1].last : s->first);
+    at_once = s->epoch != l->applied[rank] && !m->config.sync && !m->config.published;
+    m->sums.wrong += (at_once ? s->steps + s->wall_ns != 0 : s->steps < 1 || at != s->last) ||
+                     s->shift_elements > m->config.elements;
     l->applied[rank] = s->epoch;
     for (int r = 0; r < m->config.size; r++)
         all = all && l->applied[r] == l->layout;

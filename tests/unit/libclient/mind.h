@@ -33,6 +33,7 @@ struct mind_config {
     int64_t elements; /* of a row of a pipelined loop; 0: it is none */
     bool
         sync; /* reports and steps wait for an answer: each gets one, after others that answer nothing, */
+    bool published; /* the ranks tell of a layout with their next step */
     int lose_layouts; /* each such layout does not reach one rank, and is told again; 0: none is lost */
     int lose;         /* but each such one of them; 0: none is lost */
 };

@@ -75,6 +75,11 @@ tests_unit_policy_test_stepped_unmeasured_SOURCES = tests/unit/policy/test_stepp
 tests_unit_policy_test_stepped_unmeasured_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_policy_test_stepped_unmeasured_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 
+check_PROGRAMS += tests/unit/policy/test_stepped_amend
+tests_unit_policy_test_stepped_amend_SOURCES = tests/unit/policy/test_stepped_amend.c tests/unit/policy/halves.h
+tests_unit_policy_test_stepped_amend_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_policy_test_stepped_amend_LDADD = libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
 check_PROGRAMS += tests/unit/policy/test_stepped_account
 tests_unit_policy_test_stepped_account_SOURCES = tests/unit/policy/test_stepped_account.c tests/unit/policy/halves.h
 tests_unit_policy_test_stepped_account_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)

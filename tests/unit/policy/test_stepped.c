@@ -286,8 +286,8 @@ START_TEST(test_detail)
             }
         lbp_stepped_destroy(s);
     }
-    for (int i = 0; i < LBP_DETAILS; i++)
-        ck_assert_msg(said[i] > 0, "detail %d was never said", i);
+    for (int i = 0; i < LBP_DETAILS; i++) /* test_stepped_amend.c has one more */
+        ck_assert_msg(said[i] > 0 || i == LBP_DETAIL_AMENDS, "detail %d was never said", i);
 }
 END_TEST
 
