@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "config.h"
+#include "policy/legs.h"
 #include "policy/registry.h"
 #include "sim/efficiency.h"
 #include "sim/groups.h"
@@ -18,6 +19,7 @@
 #include "sim/step.h"
 #include "sim/world.h"
 
+#define ELEMENTS 1000 /* of a row of a doacross loop */
 #define MOVE_FIXED_NS 300000
 #define HOOK_CPU_NS 20000
 #define MOVE_CPU_NS 100000
@@ -196,6 +198,20 @@ static void laid(void *arg, const int64_t *bound, int64_t at_ns, int64_t took_ns
     sim_oscillation_laid(&seen->oscillation, seen->sum > 0 ? part / seen->sum : 0, at_ns, took_ns);
 }
 
+/* As a pass's first rank finds it out of its first block, by its share of the rows (libclient/size.c); with blocks as chosen at first. */
+static int64_t legs(const struct sim_options *o, const struct sim_host *host, const double *cost)
+{
+    int64_t block = o->grain > 0 ? o->grain : ELEMENTS / (8 * (int64_t)o->ranks) + 1;
+    double pass_ns = 0;
+
+    if (o->legs > 0)
+        return o->legs;
+    for (int64_t i = 0; i < o->n / o->ranks; i++)
+        pass_ns += cost[i] / sim_host_cores(&host[0], 0);
+    return lbp_legs(pass_ns, host[0].quota ? (double)sim_host_period(&host[0]) : 0,
+                    ELEMENTS / block + 1);
+}
+
 static int run_stepped(const struct sim_options *o, const struct sim_host *host, const double *cost,
                        const char *policy, struct seen *seen, struct outcome *ret)
 {
@@ -214,7 +230,8 @@ static int run_stepped(const struct sim_options *o, const struct sim_host *host,
                                 .row_ns = (int64_t)((double)o->row_bytes / o->bytes_per_s * 1e9),
                                 .hook_cpu_ns = HOOK_CPU_NS,
                                 .move_cpu_ns = MOVE_CPU_NS,
-                                .pipelined = o->kind == SIM_DOACROSS ? 1000 : 0,
+                                .pipelined = o->kind == SIM_DOACROSS ? ELEMENTS : 0,
+                                .legs = o->kind == SIM_DOACROSS ? legs(o, host, cost) : 1,
                                 .block = o->grain,
                                 .shift_fixed_ns = o->latency_ns,
                                 .shift_incr_ns = 8.0 / o->bytes_per_s * 1e9,

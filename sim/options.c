@@ -29,6 +29,9 @@ const char sim_options_help[] =
     "  --kind=doall       doall, stepped or doacross\n"
     "  --n=4000           iterations; default 1000 a rank\n"
     "  --steps=100        of stepped and doacross loops; passes of doall ones (default 1)\n"
+    "  --legs=1           parts of a pass of a doacross loop between which rows may change hands; "
+    "auto: as\n"
+    "                     the library chooses where a program calls lb_loop_joints\n"
     "  --grain=N          elements in a block of a doacross loop (of 1000); default: chosen\n"
     "  --seconds=10       that the job takes at best on the unloaded hosts\n"
     "  --shape=even       cost of iterations: even, front, rise or random\n"
@@ -52,10 +55,10 @@ const char sim_options_help[] =
     "hosts that are alike has a load that comes and goes, what a model says of it. See lbsim(1).\n";
 
 static const char *const keys[] = {
-    "ranks",   "speeds", "load",    "loaded", "period",  "latency", "bandwidth",
-    "row",     "kind",   "n",       "steps",  "seconds", "grain",   "shape",
-    "weights", "policy", "seed",    "csv",    "quota",   "untold",  "json",
-    "replay",  "help",   "version", "link",   "message", "beat",    "balancers"};
+    "ranks", "speeds",  "load",  "loaded",    "period", "latency", "bandwidth", "row",
+    "kind",  "n",       "steps", "seconds",   "grain",  "shape",   "weights",   "policy",
+    "seed",  "csv",     "quota", "untold",    "json",   "replay",  "help",      "version",
+    "link",  "message", "beat",  "balancers", "legs"};
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))
 
 void sim_options_init(struct sim_options *o)
@@ -68,6 +71,7 @@ void sim_options_init(struct sim_options *o)
                               .bytes_per_s = 1e9,
                               .link = 1,
                               .balancers = 1,
+                              .legs = 1,
                               .row_bytes = 8000,
                               .n = -1,
                               .steps = -1,
@@ -184,7 +188,7 @@ static int take_number(struct sim_options *o, const char *key, const char *value
                  {"bandwidth", 1e3, 1e12}, {"row", 0, 1e9},         {"n", 0, 1e8},
                  {"steps", 1, 1e6},        {"seconds", 0.001, 1e6}, {"quota", 0, 1},
                  {"link", 1, 1e3},         {"message", 0, 1},       {"beat", 0, 1},
-                 {"balancers", 1, 100000}, {"seed", 0, 4e9}};
+                 {"balancers", 1, 100000}, {"legs", 1, 1000},       {"seed", 0, 4e9}};
     double x = 0;
     int ret = -ENOENT;
     size_t i;
@@ -245,6 +249,9 @@ static int take_number(struct sim_options *o, const char *key, const char *value
     case 15:
         o->balancers = (uint32_t)x;
         break;
+    case 16:
+        o->legs = (int64_t)x;
+        break;
     default:
         o->seed = (unsigned)x;
         break;
@@ -282,6 +289,10 @@ static int take(struct sim_options *o, const char *key, const char *value, struc
     }
     if (strcmp(key, "replay") == 0) {
         o->replay = value;
+        return 0;
+    }
+    if (strcmp(key, "legs") == 0 && strcmp(value, "auto") == 0) {
+        o->legs = 0;
         return 0;
     }
     ret = take_number(o, key, value, err);
@@ -333,6 +344,9 @@ int sim_options_parse(struct sim_options *o, int argc, char **argv, struct lbx_e
     }
     if (o->grain > 0 && o->kind != SIM_DOACROSS)
         return lbx_error_set(err, -EINVAL, "--grain: only a loop of --kind=doacross has blocks");
+    if (o->legs != 1 && (o->kind != SIM_DOACROSS || o->replay))
+        return lbx_error_set(err, -EINVAL,
+                             "--legs: only a pass of a simulated --kind=doacross has legs");
     if (o->link > 1 && (o->kind != SIM_DOALL || o->replay))
         return lbx_error_set(err, -EINVAL,
                              "--link: only moves of a simulated --kind=doall know links");

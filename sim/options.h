@@ -33,6 +33,7 @@ struct sim_options {
     int64_t row_bytes;
     enum sim_kind kind;
     int64_t n, steps;
+    int64_t legs;                 /* of a pass of a DOACROSS loop; 0: chosen */
     int64_t grain;                /* of a DOACROSS loop, elements of a block; 0: chosen */
     uint32_t balancers;           /* the ranks are divided among so many */
     int64_t balancer_ns, beat_ns; /* CPU time of a message and of a beat at the balancer */

@@ -120,15 +120,16 @@ static double cores(const struct sim_steps *w, int64_t now_ns)
 static double best_step(const struct sim_steps *w, int64_t from)
 {
     const struct sim_step_config *c = w->c;
-    double best = w->before[c->n] / cores(w, from) + w->longest;
-    double blocks = c->pipelined > 0 ? ceil((double)c->pipelined / (double)w->block) : 1;
+    double best = (w->before[c->n] / cores(w, from) + w->longest) / (double)w->legs;
+    double block = (double)sim_step_block(w), elements = (double)sim_step_elements(w);
+    double blocks = c->pipelined > 0 ? ceil(elements / block) : 1;
 
     if (c->host[0].quota)
         best += QUOTA_NS;
     if (c->kind != LBP_DOACROSS)
         return best;
     return best * (1 + (c->nranks - 1) / blocks) +
-           (blocks + c->nranks) * ((double)c->shift_fixed_ns + c->shift_incr_ns * (double)w->block);
+           (blocks + c->nranks) * ((double)c->shift_fixed_ns + c->shift_incr_ns * block);
 }
 
 bool sim_step_is_flowing(const struct sim_steps *w)
@@ -139,15 +140,16 @@ bool sim_step_is_flowing(const struct sim_steps *w)
 /* What all ranks propose in a vote.  Under sync=yes they vote in each step: who is due reports in it. */
 static void propose(struct sim_steps *w, int64_t step_ns)
 {
-    struct lbp_votes v = {.flows = sim_step_is_flowing(w),
-                          .waits = w->sync,
-                          .quota = w->rank[0].quota_cpus > 0,
-                          .alone = true,
-                          .lag = lbp_votes_lag(sim_step_holders(w), w->block, w->c->pipelined),
-                          .period_ns = (double)w->period_ns,
-                          .step_ns = fmax((double)step_ns, 1),
-                          .exchanges = w->step,
-                          .interval = w->interval};
+    struct lbp_votes v = {
+        .flows = sim_step_is_flowing(w),
+        .waits = w->sync,
+        .quota = w->rank[0].quota_cpus > 0,
+        .alone = true,
+        .lag = lbp_votes_lag(sim_step_holders(w), sim_step_block(w), w->c->pipelined / w->legs),
+        .period_ns = (double)w->period_ns,
+        .step_ns = fmax((double)step_ns, 1),
+        .exchanges = w->step,
+        .interval = w->interval};
 
     w->proposed_interval = w->sync ? 1 : lbp_votes_interval(&v);
     w->proposed_later = lbp_votes_later(&v);
@@ -180,7 +182,7 @@ static void loop(struct sim_steps *w)
 {
     const struct sim_step_config *c = w->c;
 
-    for (w->step = 0; w->step < c->steps && !w->result.why; w->step++) {
+    for (w->step = 0; w->step < c->steps * w->legs && !w->result.why; w->step++) {
         int64_t from = w->now_ns, end;
         bool asked;
 
@@ -203,7 +205,7 @@ static void loop(struct sim_steps *w)
             await_answer(w, end);
         else
             balancer(w);
-        if (is_agreed(w, end - from) && w->step + 1 < c->steps)
+        if (is_agreed(w, end - from) && w->step + 1 < c->steps * w->legs)
             sim_step_apply(w);
     }
     w->result.ended = !w->result.why;
@@ -220,7 +222,7 @@ static int begin(struct sim_steps *w, bool bare)
                                         .row_bytes = c->row_bytes,
                                         .min_iterations = c->min_iterations,
                                         .pipelined = c->pipelined,
-                                        .steps = c->steps_told ? c->steps : 0,
+                                        .steps = c->steps_told ? c->steps * w->legs : 0,
                                         .t_interact_ns = 2 * c->latency_ns,
                                         .first_epoch = 1};
     int ret;
@@ -273,6 +275,7 @@ static int run(const struct sim_step_config *c, bool bare, bool told,
     w.next = w.bound + ranks + 1;
     w.undo = w.next + ranks + 1;
     w.start = w.ready + ranks;
+    w.legs = c->kind == LBP_DOACROSS && c->legs > 1 ? c->legs : 1;
     w.block = c->block > 0 ? c->block : c->pipelined / (8 * (int64_t)ranks) + 1;
     for (int64_t i = 0; i < c->n; i++) {
         w.before[i + 1] = w.before[i] + c->cost_ns[i];
@@ -287,6 +290,7 @@ static int run(const struct sim_step_config *c, bool bare, bool told,
     loop(&w);
     *ret_result = w.result;
     ret_result->block = w.block;
+    ret_result->legs = w.legs;
     ret_result->period_ns = w.period_ns;
     ret_result->ideal_ns =
         sim_host_ideal(c->host, (int)ranks, 0, w.before[c->n] * (double)c->steps);
@@ -317,7 +321,7 @@ out:
 static int check(const struct sim_step_config *c)
 {
     return c->nranks < 1 || c->parts < 0 || c->parts > SIM_STEP_PARTS || c->n < 0 || c->steps < 0 ||
-                   (c->kind == LBP_DOACROSS && c->pipelined < 1)
+                   (c->kind == LBP_DOACROSS && (c->pipelined < 1 || c->legs > c->pipelined))
                ? -EINVAL
                : 0;
 }

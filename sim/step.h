@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A job of simulated ranks with a STEPPED or DOACROSS loop round the real balancer (policy/stepped.h), in virtual time: all
- * ranks go through their blocks, wait for each other, and apply a plan between two steps when all have heard of it.
+ * ranks go through their blocks, wait for each other, and apply a plan between two steps when all have heard of it.  A pass of a
+ * pipelined loop may have legs, between which nobody waits: to the balancer each is a step, as in libclient/joint.h.
  */
 #ifndef SIM_STEP_H
 #define SIM_STEP_H
@@ -21,7 +22,7 @@ struct sim_step_config {
     int64_t n;
     const double *
         cost_ns; /* [n] reference work of each iteration in a step; for DOACROSS: of a whole sweep */
-    int64_t steps;
+    int64_t steps; /* passes */
     bool steps_told;
     bool weights; /* the hosts' speeds are known at the start: first bounds and prior */
     const double
@@ -35,6 +36,7 @@ struct sim_step_config {
     double move_cpu_ns; /* and a move at each end */
     int64_t min_iterations;
     int64_t pipelined;      /* DOACROSS: m */
+    int64_t legs;           /* DOACROSS: of a pass; 0: one */
     int64_t block;          /* DOACROSS: > 0: this block size, whatever the balancer says */
     int64_t shift_fixed_ns; /* of a message between neighbours */
     double shift_incr_ns;   /* and each pipelined iteration in it */
@@ -56,7 +58,7 @@ struct sim_step_config {
 
 struct sim_step_result {
     int64_t end_ns, ideal_ns, static_ns;
-    int64_t plans, reports, moved_iterations, block;
+    int64_t legs, plans, reports, moved_iterations, block;
     int64_t last_plan_ns;
     int64_t
         reversals; /* plans in which a bound goes back over half of the way that the plan before took it */

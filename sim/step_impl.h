@@ -37,12 +37,13 @@ struct sim_steps {
     int64_t order, now_ns, period_ns,
         plan_ns; /* plan_ns: all have heard of next; INT64_MAX: no plan */
     uint64_t epoch, planned;
-    int64_t block, planned_block, step;
-    double step_ns;    /* that one takes, smoothed */
-    int64_t answer_ns; /* when the ranks that wait for an answer go on */
-    bool sync;         /* key sync */
-    bool published;    /* policy siegell */
-    bool asked, voted; /* a vote is under way; all had the layout when they entered it */
+    int64_t block, planned_block; /* as the balancer tells it */
+    int64_t legs, step;           /* of a pass; a leg is a step */
+    double step_ns;               /* that one takes, smoothed */
+    int64_t answer_ns;            /* when the ranks that wait for an answer go on */
+    bool sync;                    /* key sync */
+    bool published;               /* policy siegell */
+    bool asked, voted;            /* a vote is under way; all had the layout when they entered it */
     int64_t asked_step, interval, later, proposed_interval,
         proposed_later; /* as in libclient/step.h */
     unsigned seed;
@@ -57,6 +58,10 @@ struct sim_mail sim_step_mail(struct sim_steps *w);
 
 /* A pipelined loop whose ranks wait for their neighbours alone. */
 bool sim_step_is_flowing(const struct sim_steps *w);
+
+/* Elements of a row that this step goes through, and of a block of them. */
+int64_t sim_step_elements(const struct sim_steps *w);
+int64_t sim_step_block(const struct sim_steps *w);
 
 /* Ranks that hold something. */
 uint32_t sim_step_holders(const struct sim_steps *w);

@@ -55,13 +55,33 @@ struct sim_mail sim_step_mail(struct sim_steps *w)
     return top;
 }
 
+int64_t sim_step_elements(const struct sim_steps *w)
+{
+    int64_t m = w->c->pipelined, leg = w->step % w->legs;
+
+    return m * (leg + 1) / w->legs - m * leg / w->legs;
+}
+
+int64_t sim_step_block(const struct sim_steps *w)
+{
+    int64_t block = (int64_t)floor((double)w->block / sqrt((double)w->legs) + 0.5);
+
+    return block < 1 ? 1 : block;
+}
+
+/* A step's part of the work of a pass. */
+static double part_of_pass(const struct sim_steps *w)
+{
+    return w->legs > 1 ? (double)sim_step_elements(w) / (double)w->c->pipelined : 1;
+}
+
 /* CPU work of iterations [first, last) in this step, on a rank's host. */
 static double cpu_of(const struct sim_steps *w, uint32_t r, int64_t first, int64_t last)
 {
     const struct sim_host *h = &w->rank[r].host;
-    double cold = w->step == 0 && w->c->cold > 0 ? w->c->cold : 1;
+    double cold = w->step < w->legs && w->c->cold > 0 ? w->c->cold : 1;
 
-    return cold * (w->before[last] - w->before[first]) / sim_host_hardware(h) *
+    return cold * part_of_pass(w) * (w->before[last] - w->before[first]) / sim_host_hardware(h) *
            sim_host_slower(h, w->now_ns);
 }
 
@@ -107,7 +127,8 @@ uint32_t sim_step_holders(const struct sim_steps *w)
 int64_t sim_step_pipeline(struct sim_steps *w)
 {
     const struct sim_step_config *c = w->c;
-    int64_t end = w->now_ns, m = c->pipelined, blocks = (m + w->block - 1) / w->block;
+    int64_t end = w->now_ns, m = sim_step_elements(w), block = sim_step_block(w);
+    int64_t blocks = (m + block - 1) / block;
     uint32_t holders = sim_step_holders(w), nth = 0;
 
     for (uint32_t r = 0; r < c->nranks; r++) {
@@ -120,7 +141,7 @@ int64_t sim_step_pipeline(struct sim_steps *w)
             continue;
         sides = holders == 2 ? 1 : ((nth > 0) + (nth + 1 < holders)) / 2.0;
         for (int64_t j = 0; j < blocks; j++) {
-            int64_t size = j + 1 < blocks ? w->block : m - j * w->block;
+            int64_t size = j + 1 < blocks ? block : m - j * block;
             double part = cpu * (double)size / (double)m;
             double shift = sides * ((double)c->shift_fixed_ns + c->shift_incr_ns * (double)size);
             int64_t from = nth == 0 || w->blocks[j] < at ? at : w->blocks[j];
@@ -193,10 +214,16 @@ static void send(struct sim_steps *w, uint32_t r, int64_t reported_ns)
     rank->reported_ns = reported_ns;
 }
 
-/* When a rank has the rows after its own; in a pipeline that is not drained nobody else keeps it. */
+/*
+ * When a rank has the rows after its own; in a pipeline that is not drained nobody else keeps it.  At a joint it needs nothing, unless
+ * a layout comes into force.
+ */
 static int64_t has_rows(const struct sim_steps *w, uint32_t r, int64_t end)
 {
     uint32_t next = r + 1;
+
+    if ((w->step + 1) % w->legs != 0)
+        return w->ready[r];
 
     if (!sim_step_is_flowing(w) || w->bound[r] == w->bound[r + 1])
         return end;
@@ -216,13 +243,15 @@ bool sim_step_report(struct sim_steps *w, int64_t end)
 
         rank->r.steps++;
         rank->r.wait_ns += has - w->ready[r];
-        w->start[r] = has + c->latency_ns + c->exchange_ns;
+        w->start[r] = (w->step + 1) % w->legs != 0 ? has : has + c->latency_ns + c->exchange_ns;
         if (!w->policy || end - rank->reported_ns < w->period_ns)
             continue;
         if (c->kind == LBP_DOACROSS && r > 0) {
             rank->r.shift_iterations = w->step % 2 ? w->block : 0;
             rank->r.shift_ns =
-                c->shift_fixed_ns + (int64_t)(c->shift_incr_ns * (double)rank->r.shift_iterations);
+                c->shift_fixed_ns +
+                (int64_t)(c->shift_incr_ns *
+                          (double)(rank->r.shift_iterations > 0 ? sim_step_block(w) : 0));
         }
         send(w, r, end);
         some = true;

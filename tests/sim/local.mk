@@ -13,9 +13,14 @@ tests_sim_test_step_SOURCES = tests/sim/test_step.c tests/sim/step_cases.c tests
 tests_sim_test_step_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_sim_test_step_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 check_PROGRAMS += tests/sim/test_swings
-tests_sim_test_swings_SOURCES = tests/sim/test_swings.c tests/sim/praise.c tests/sim/praise.h
+tests_sim_test_swings_SOURCES = tests/sim/test_swings.c tests/sim/swing.h tests/sim/praise.c tests/sim/praise.h
 tests_sim_test_swings_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_sim_test_swings_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
+
+check_PROGRAMS += tests/sim/test_joints
+tests_sim_test_joints_SOURCES = tests/sim/test_joints.c tests/sim/swing.h
+tests_sim_test_joints_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_sim_test_joints_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 check_PROGRAMS += tests/sim/test_saved
 tests_sim_test_saved_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_sim_test_saved_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Planted failures: all is staked at once, whatever moves cost; nothing is ever moved; an account that praises itself; and the
-# published policy in place of auto; loads where hosts are said to be steady.  Each limit on what loses or goes to and fro must see
-# them, of test_stake, test_step, test_swings and test_random.
+# published policy in place of auto; loads where hosts are said to be steady;
+# passes that are whole, or in far too many legs.  Each limit on what loses or goes to and fro must see
+# them, of test_stake, test_step, test_swings, test_joints and test_random.
 set -u
 [ -z "${LB_TEST_FEW:-}${LB_TEST_BRIEF:-}" ] || exit 77 # too few for the limits
 . "${top_srcdir:-.}/tests/lib/planted.sh"
@@ -15,6 +16,8 @@ planted_seen SIM_PLANTED sim/test_swings errors 'noisy times: all limits are pas
 planted_seen SIM_PLANTED sim/test_swings tables 'uneven: all limits are passed' 'dear messages: all limits are passed' \
   'dear messages, uneven: all limits are passed' 'too quick to follow: all limits are passed' 'short load: all limits are passed' \
   '[0-9]: all: all limits are passed'
+planted_seen SIM_PLANTED sim/test_joints joints 'in legs 1.0000 of the time'
+planted_seen SIM_MANY sim/test_joints joints 'without a load 1.0[0-9]* of the time'
 planted_seen SIM_PLANTED sim/test_random steady 'to and fro: the limits of all kinds are passed'
 # A balancer whose time nobody asks for.
 out=$(SIM_PLANTED=1 bash "${top_srcdir:-.}/tests/sim/test_balancer_time.sh" 2>&1)

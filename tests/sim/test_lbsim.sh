@@ -65,6 +65,16 @@ fine=$(drained --grain=25) coarse=$(drained --grain=1000)
 awk -v f="$fine" -v c="$coarse" 'BEGIN { exit !(f > 0 && c > 2 * f) }' || bad "grain, drained: $fine $coarse"
 sim --grain=10 2>/dev/null && bad "a grain for a loop without blocks"
 
+# Joints: a load that comes is answered within the pass, and only a pipelined loop has passes in legs.
+beside() { sim --kind=doacross --steps=10 --load=0.5 --loaded=0.25 --period=12 --speeds=0.3 --quota=0.01 --n=2000 --csv "$@" | tail -n 1 | cut -d, -f4; }
+whole=$(beside) legs=$(beside --legs=8) chosen=$(beside --legs=auto)
+awk -v w="$whole" -v l="$legs" -v c="$chosen" 'BEGIN { exit !(l > 0 && l < 0.97 * w && c > 0 && c < 0.97 * w) }' || bad "legs: $whole $legs $chosen"
+for wrong in "--legs=2" "--kind=stepped --legs=auto" "--kind=doacross --legs=0" "--kind=doacross --legs=1001"; do
+    # shellcheck disable=SC2086 # two options
+    sim $wrong >/dev/null 2>"$tmp/e" && bad "$wrong was taken"
+    grep -q -- '--legs' "$tmp/e" || bad "$wrong: $(cat "$tmp/e")"
+done
+
 # A slow link costs time, and only moves of simulated free-running loops have one.
 linked() { sim --n=40 --seconds=1 --speeds=1,0.3 --row=4000000 --bandwidth=1e8 --csv --link="$1" | tail -n 1 | cut -d, -f4; }
 fine=$(linked 1) coarse=$(linked 8)
