@@ -98,8 +98,8 @@ START_TEST(test_no_load)
     for (size_t k = 0; k < 2; k++) {
         struct sums s = add_up(&whole[k], 0, false);
 
-        ck_assert_msg(s.legs_s <= 1.003 * s.whole_s, "without a load %.4f of the time of whole passes",
-                      s.legs_s / s.whole_s);
+        ck_assert_msg(s.legs_s <= 1.003 * s.whole_s,
+                      "without a load %.4f of the time of whole passes", s.legs_s / s.whole_s);
         ck_assert_double_le(s.legs_s, 1.003 * s.fixed_s);
     }
 }
