@@ -57,7 +57,7 @@ struct lbp_stepped_report {
     int64_t step; /* steps completed in all */
     int64_t
         steps; /* of them since the last report, all with the block of `epoch`: a rank reports before it applies a plan */
-    uint64_t epoch;      /* last plan applied; 0: none */
+    uint64_t epoch;      /* last plan applied; 0: none.  A report without steps says so at once */
     int64_t first, last; /* block owned now */
     int64_t wall_ns;     /* computing in these steps, elapsed */
     int64_t cpu_ns;      /* the same, CPU time */

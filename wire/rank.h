@@ -133,9 +133,9 @@ struct lbw_report {
 /* What a rank did in a stepped loop since its last STEP, all of it with one block. */
 struct lbw_step {
     uint32_t loop;
-    int64_t step;        /* steps completed in all */
-    int64_t steps;       /* of them since the last STEP; <= step */
-    uint64_t epoch;      /* layout in force; 0: the first */
+    int64_t step;   /* steps completed in all */
+    int64_t steps;  /* of them since the last STEP; <= step; 0: it says that `epoch` was applied */
+    uint64_t epoch; /* layout in force; 0: the first */
     int64_t first, last; /* block */
     int64_t wall_ns;     /* computing in these steps, elapsed */
     int64_t cpu_ns;      /* the same, CPU time of the process */
