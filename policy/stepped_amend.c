@@ -55,13 +55,13 @@ int lbp_stepped_amend(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_
         return 0;
     }
     s->last.reason = reason;
-    s->last.detail = LBP_DETAIL_AMENDS;
     s->last.at_ns = now_ns;
     s->decisions[reason]++;
     lbp_stepped_passed(s);
     s->last_before_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->prev);
     s->last_after_ns = s->last.after_ns;
     lbp_stepped_take_next(s, now_ns);
+    s->last.detail = LBP_DETAIL_AMENDS;
     lbp_stepped_tell_plan(s, now_ns, ret_action, ret_n);
     return 0;
 }

@@ -188,6 +188,9 @@ void lbp_stepped_take_next(struct lbp_stepped *s, int64_t now_ns)
         r->tries += held && !holds && r->tries < TRIES_MAX;
     }
     lbp_grain_ranks(&s->grain, holders);
+    lbp_stepped_catch_up(s, s->last.detail == LBP_DETAIL_PART
+                                ? 2 * (s->last.cost_ns - s->last.unmeasured_ns)
+                                : INFINITY);
     memcpy(s->bound, s->next, ((size_t)s->config.nranks + 1) * sizeof(*s->bound));
 }
 
@@ -225,9 +228,6 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     s->last_after_ns = s->last.after_ns;
     memcpy(s->prev, s->bound, size);
     lbp_stepped_take_next(s, now_ns);
-    lbp_stepped_catch_up(s, s->last.detail == LBP_DETAIL_PART
-                                ? 2 * (s->last.cost_ns - s->last.unmeasured_ns)
-                                : INFINITY);
     s->workscale += 0.25 * ((double)s->since_moves - s->workscale);
     s->since_moves = 0;
 }

@@ -260,7 +260,7 @@ double lbp_stepped_gain(const struct lbp_stepped_decision *d);
 int lbp_stepped_weigh_new(struct lbp_stepped *s, double error, int64_t now_ns,
                           enum lbp_reason *ret_reason) __attribute__((warn_unused_result));
 
-/* The next bounds are the plan; those before it stay what they were. */
+/* The next bounds are the plan of `last`; those before it stay what they were. */
 void lbp_stepped_take_next(struct lbp_stepped *s, int64_t now_ns);
 
 /* Decide, if it is time.  Appends to ret_action.  0 or -ENOMEM. */
