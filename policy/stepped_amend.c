@@ -4,6 +4,8 @@
  * step goes a part of the way; by the time that it is in force the next step has shown the rest.  Then the plan is amended at once, and
  * not after one step more.  Source: ours.
  */
+#include <math.h>
+
 #include "policy/stepped_impl.h"
 
 /* For a gain of this part of the step time, ratio, that pays within one step: what is less can wait for that step. */
@@ -49,15 +51,15 @@ int lbp_stepped_amend(struct lbp_stepped *s, int64_t now_ns, struct lbp_stepped_
     ret = lbp_stepped_weigh_new(s, error, now_ns, &reason);
     if (ret < 0)
         return ret;
+    lbp_stepped_passed(s); /* what that took is what the next one may take */
     if (reason != LBP_REASON_PROPORTIONAL || lbp_stepped_gain(&s->last) < GAIN ||
-        s->last.cost_ns > s->last.before_ns - s->last.after_ns) {
+        fmax(s->last.cost_ns, lbp_stepped_move_cost(s)) > s->last.before_ns - s->last.after_ns) {
         *s = before;
         return 0;
     }
     s->last.reason = reason;
     s->last.at_ns = now_ns;
     s->decisions[reason]++;
-    lbp_stepped_passed(s);
     s->last_before_ns = lbp_adjacent_time_ns(&s->profile, s->speed, s->config.nranks, s->prev);
     s->last_after_ns = s->last.after_ns;
     lbp_stepped_take_next(s, now_ns);

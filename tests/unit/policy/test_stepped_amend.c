@@ -30,7 +30,7 @@ static bool applied(struct lbp_stepped *s, int64_t step, int64_t move_ms, int64_
                                        .epoch = epoch,
                                        .first = s->told[r],
                                        .last = s->told[r + 1],
-                                       .move_bytes = 100000,
+                                       .move_bytes = 1000,
                                        .move_wall_ns = move_ms * MS,
                                        .move_cpu_ns = MS,
                                        .shift_iterations = -1};
@@ -74,11 +74,39 @@ START_TEST(test_load_within_a_step)
     ck_assert_int_eq(s->prev[1], 500); /* that steps were last seen with */
     lbp_stepped_stats(s, &stats);
     ck_assert_int_eq(stats.moved_iterations, 500 - action[0].bound[1]);
+    ck_assert_double_lt(stats.account_ns, 0);
     ck_assert_double_ge(s->passed_ns, 1e6); /* what the first part took is a cost of the plan */
-    ck_assert(!applied(s, 10, 1, 1002));    /* once is enough, as nothing has changed since */
+    ck_assert(!s->turned);
+    ck_assert(!applied(s, 10, 1, 1002)); /* once is enough, as nothing has changed since */
     lbp_stepped_destroy(s);
 }
 END_TEST
+
+static void unchanged(struct lbp_stepped *s)
+{
+    s->turned = false;
+}
+
+/* As if the plan had given work to the rank that is slow. */
+static void other_way(struct lbp_stepped *s)
+{
+    s->prev[1] = s->bound[1] - 50;
+}
+
+static void distrusted(struct lbp_stepped *s)
+{
+    s->broken = 1;
+}
+
+static void seen(struct lbp_stepped *s)
+{
+    s->held_steps = 1;
+}
+
+static void rich(struct lbp_stepped *s)
+{
+    s->our_steps += 100;
+}
 
 /* What leaves the plan as it is also leaves the balancer as it was. */
 START_TEST(test_left)
@@ -86,13 +114,18 @@ START_TEST(test_left)
     static const struct {
         const char *policy;
         int64_t next_ms, move_ms;
+        void (*change)(struct lbp_stepped *);
         const char *why;
     } table[] = {
-        {"auto", 70, 1, "nothing has changed since"},
-        {"auto", 50, 1, "the load has gone again: this is no part of the same change"},
-        {"auto", 100, 400, "a move takes longer than it gains in a step"},
-        {"auto,sync=yes", 100, 1, "all wait for answers"},
-        {"siegell,period=50ms", 100, 1, "it is not as published"},
+        {"auto", 100, 1, unchanged, "nothing has changed since it was made"},
+        {"auto", 100, 1, other_way, "the plan went the other way"},
+        {"auto", 100, 1, distrusted, "plans have broken their word"},
+        {"auto", 100, 1, seen, "a step was seen with the plan"},
+        {"auto", 77, 1, NULL, "little would be gained"},
+        {"auto", 100, 25, rich, "a move takes longer than it gains in a step"},
+        {"auto", 100, 400, NULL, "a move takes far too long"},
+        {"auto,sync=yes", 100, 1, NULL, "all wait for answers"},
+        {"siegell,period=50ms", 100, 1, NULL, "it is not as published"},
     };
 
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -102,6 +135,9 @@ START_TEST(test_left)
 
         (void)lbp_stepped_decided(s, &d);
         step(s, 10, table[i].next_ms, 1000);
+        s->turned = true;
+        if (table[i].change)
+            table[i].change(s);
         was = *s;
         ck_assert_msg(!applied(s, 10, table[i].move_ms, 1001), "amended, though %s", table[i].why);
         ck_assert_int_eq(s->bound[1], bound);
