@@ -19,10 +19,10 @@ under "killed before a layout" jacobi 500 "kill before-layout 1"
 under "killed when a rank has a layout" jacobi 500 "kill layout 1"
 under "a rank in turn has one of another epoch before, killed when a rank has applied one" jacobi 500 "stale layout 3" "kill applied 1"
 under "pipelined, layouts are lost" sor 150 "lose layout 3"
-under "pipelined, late, twice, and otherwise when they are in force" sor 150 "late layout 3" "twice layout 2" "stale applied 2"
+under "pipelined, late, twice, and otherwise when they are in force" sor 300 "late layout 3" "twice layout 2" "stale applied 1"
 legs=5
 under "within steps, layouts are lost" sor 150 "lose layout 3"
-under "within steps, late, twice, and otherwise when they are in force" sor 150 "late layout 3" "twice layout 2" "stale applied 2"
+under "within steps, late, twice, and otherwise when they are in force" sor 300 "late layout 3" "twice layout 2" "stale applied 1"
 under "within steps, killed when a rank has a layout" sor 150 "kill layout 1"
 under "within steps, a rank in turn has one of another epoch before, killed when a rank has applied one" sor 150 "stale layout 3" "kill applied 1"
 legs=0

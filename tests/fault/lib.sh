@@ -169,7 +169,7 @@ under() { # TEXT NAME STEPS PLAN-LINE...
     ok "$text: ends well" job_end
     ok "$text: the serial result" same
     if happened; then break; fi
-    diag "no occasion in $steps steps"
+    diag "no occasion in $steps steps; there was: $(tr '\n' ' ' <"$shared/done")"
   done
   ok "$text: it did happen" happened
 }
