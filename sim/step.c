@@ -222,7 +222,6 @@ static int begin(struct sim_steps *w, bool bare)
                                         .row_bytes = c->row_bytes,
                                         .min_iterations = c->min_iterations,
                                         .pipelined = c->pipelined,
-                                        .steps = c->steps_told ? c->steps * w->legs : 0,
                                         .t_interact_ns = 2 * c->latency_ns,
                                         .first_epoch = 1};
     int ret;
@@ -245,6 +244,9 @@ static int begin(struct sim_steps *w, bool bare)
         ret = lbp_params_parse(&config.params, c->policy, NULL);
     w->sync = !bare && config.params.sync;
     w->published = !bare && lbp_policy_is_published(config.params.policy);
+    if (config.params.sync || lbp_policy_is_published(config.params.policy))
+        w->legs = 1; /* as the library has it */
+    config.steps = c->steps_told ? c->steps * w->legs : 0;
     w->interval = 1;
     w->asked_step = -1;
     w->later = sim_step_is_flowing(w);

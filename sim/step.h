@@ -36,7 +36,7 @@ struct sim_step_config {
     double move_cpu_ns; /* and a move at each end */
     int64_t min_iterations;
     int64_t pipelined;      /* DOACROSS: m */
-    int64_t legs;           /* DOACROSS: of a pass; 0: one */
+    int64_t legs;           /* DOACROSS: of a pass; 0: one, as under sync=yes and siegell */
     int64_t block;          /* DOACROSS: > 0: this block size, whatever the balancer says */
     int64_t shift_fixed_ns; /* of a message between neighbours */
     double shift_incr_ns;   /* and each pipelined iteration in it */

@@ -214,6 +214,12 @@ static void send(struct sim_steps *w, uint32_t r, int64_t reported_ns)
     rank->reported_ns = reported_ns;
 }
 
+/* Whether this step ends within a pass. */
+static bool is_joint(const struct sim_steps *w)
+{
+    return (w->step + 1) % w->legs != 0;
+}
+
 /*
  * When a rank has the rows after its own; in a pipeline that is not drained nobody else keeps it.  At a joint it needs nothing, unless
  * a layout comes into force.
@@ -222,9 +228,8 @@ static int64_t has_rows(const struct sim_steps *w, uint32_t r, int64_t end)
 {
     uint32_t next = r + 1;
 
-    if ((w->step + 1) % w->legs != 0)
+    if (is_joint(w))
         return w->ready[r];
-
     if (!sim_step_is_flowing(w) || w->bound[r] == w->bound[r + 1])
         return end;
     while (next < w->c->nranks && w->bound[next] == w->bound[next + 1])
@@ -243,15 +248,16 @@ bool sim_step_report(struct sim_steps *w, int64_t end)
 
         rank->r.steps++;
         rank->r.wait_ns += has - w->ready[r];
-        w->start[r] = (w->step + 1) % w->legs != 0 ? has : has + c->latency_ns + c->exchange_ns;
+        w->start[r] = is_joint(w) ? has : has + c->latency_ns + c->exchange_ns;
         if (!w->policy || end - rank->reported_ns < w->period_ns)
             continue;
         if (c->kind == LBP_DOACROSS && r > 0) {
-            rank->r.shift_iterations = w->step % 2 ? w->block : 0;
-            rank->r.shift_ns =
-                c->shift_fixed_ns +
-                (int64_t)(c->shift_incr_ns *
-                          (double)(rank->r.shift_iterations > 0 ? sim_step_block(w) : 0));
+            bool full = w->step % 2;
+
+            rank->r.shift_iterations = full ? w->block : 0;
+            rank->r.shift_ns = c->shift_fixed_ns;
+            if (full)
+                rank->r.shift_ns += (int64_t)(c->shift_incr_ns * (double)sim_step_block(w));
         }
         send(w, r, end);
         some = true;

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Planted failures: all is staked at once, whatever moves cost; nothing is ever moved; an account that praises itself; and the
-# published policy in place of auto; loads where hosts are said to be steady;
-# passes that are whole, or in far too many legs.  Each limit on what loses or goes to and fro must see
-# them, of test_stake, test_step, test_swings, test_joints and test_random.
+# published policy in place of auto; loads where hosts are said to be steady; passes that are whole, or in far too many legs.  Each
+# limit on what loses or goes to and fro must see them, of test_stake, test_step, test_swings, test_joints and test_random.
 set -u
 [ -z "${LB_TEST_FEW:-}${LB_TEST_BRIEF:-}" ] || exit 77 # too few for the limits
 . "${top_srcdir:-.}/tests/lib/planted.sh"

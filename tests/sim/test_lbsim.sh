@@ -69,6 +69,8 @@ sim --grain=10 2>/dev/null && bad "a grain for a loop without blocks"
 beside() { sim --kind=doacross --steps=10 --load=0.5 --loaded=0.25 --period=12 --speeds=0.3 --quota=0.01 --n=2000 --csv "$@" | tail -n 1 | cut -d, -f4; }
 whole=$(beside) legs=$(beside --legs=8) chosen=$(beside --legs=auto)
 awk -v w="$whole" -v l="$legs" -v c="$chosen" 'BEGIN { exit !(l > 0 && l < 0.97 * w && c > 0 && c < 0.97 * w) }' || bad "legs: $whole $legs $chosen"
+[ "$(beside --policy=siegell --legs=8)" = "$(beside --policy=siegell)" ] || bad "legs under siegell, where the library has one"
+[ "$(beside --policy=auto,sync=yes --legs=8)" = "$(beside --policy=auto,sync=yes)" ] || bad "legs of ranks that wait for answers"
 for wrong in "--legs=2" "--kind=stepped --legs=auto" "--kind=doacross --legs=0" "--kind=doacross --legs=1001"; do
     # shellcheck disable=SC2086 # two options
     sim $wrong >/dev/null 2>"$tmp/e" && bad "$wrong was taken"
