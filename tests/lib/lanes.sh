@@ -208,6 +208,7 @@ lanes_beside_start() { # LANE...
 # With all of its session, whose groups are several; again, as one that was being forked is not seen at once.
 lanes_beside_end() {
   [ -n "$beside_pid" ] || return 0
+  kill "$beside_pid" 2>/dev/null || true # which may have no session of its own yet
   for _ in $(seq 50); do
     pkill -s "$beside_pid" || return 0
     pkill -CONT -s "$beside_pid" || true # one that stands still ends, too

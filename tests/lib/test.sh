@@ -38,8 +38,8 @@ lane_model() {
   lane_pass
 }
 for lane in cluster fault dashboards package sanitizers distcheck; do eval "lane_$lane() { lane_pass; }"; done
-lane_cluster() { # as a tap-run that was killed would leave what runs beside
-  [ "${PLANT:-}" != "stands still" ] || pkill -STOP -s "$LB_TEST_BESIDE"
+lane_cluster() { # as a tap-run that was killed would leave what runs beside, whose session may be a moment in coming
+  [ "${PLANT:-}" != "stands still" ] || until pkill -STOP -s "$LB_TEST_BESIDE"; do sleep 0.01; done
   lane_pass
 }
 shift
