@@ -222,6 +222,7 @@ static void adopt(struct lbp_stepped *s, double back_ns, int64_t now_ns)
     /* not as before a load came that the plan is made for */
     s->prev_real_ns = s->held_steps > 0 ? fmax(s->held_ns / s->held_steps, s->measured_ns) : 0;
     s->held_ns = s->held_steps = s->won_ns = s->behind_ns = 0;
+    s->plan_steps = s->our_steps - s->first_steps;
     s->judged = false;
     s->cost_ns = s->passed_ns = s->charged_ns = s->promised_ns = s->brought_ns = 0;
     s->last_before_ns = s->last.before_ns;

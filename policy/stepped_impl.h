@@ -88,7 +88,8 @@ struct lbp_stepped {
     struct lbp_layout_cost layout_cost; /* of this one */
     int64_t cost_bytes, cost_cpu_ns;
     double our_steps,
-        first_steps; /* that were made; that the very first bounds would have made in that time */
+        first_steps;   /* that were made; that the very first bounds would have made in that time */
+    double plan_steps; /* these less those, when the present bounds were decided */
     double
         account_ns; /* what plans have won, at so long as a step with the very first bounds takes on the average, or with ours */
     double promised_ns, brought_ns; /* by the last plan, against the bounds before */

@@ -9,6 +9,10 @@
 #define SHORT_NS 2000e6
 /* This part of a loop's time may be lost on plans, on the whole. */
 #define ALLOW 0.004
+/* The bounds in force are wrong, too, when they alone have lost so many times the way back and what may be lost, while who plans by
+ * the same kind of speed lost less than this part of it. */
+#define BY_ITSELF 2
+#define FELL 0.25
 /* When so many times that are lost the very first bounds come back; */
 #define TOO_MUCH 1.5
 /* or so many, as long as who plans by the same kind of speed has lost as much before, and won it again. */
@@ -130,6 +134,20 @@ static double credit(struct lbp_stepped *s, int64_t now_ns)
            exp2(-s->undone);
 }
 
+/*
+ * Have the bounds in force lost much that who plans by this kind of speed has not?  What that one wins says nothing for bounds that go
+ * another way, or only a part of it.
+ */
+static bool loses_by_itself(const struct lbp_stepped *s, int64_t now_ns)
+{
+    double step_ns = lbp_stepped_first_step_ns(s, now_ns);
+    double lost = (s->plan_steps - (s->our_steps - s->first_steps)) * step_ns;
+    double fell = (s->top_steps[s->kind] - s->lead_steps[s->kind]) * step_ns;
+
+    return lost > BY_ITSELF * (may_cost(s, s->bound, s->first) + allowance(s, now_ns)) &&
+           fell < FELL * lost;
+}
+
 /* A load that comes and goes is met by bounds that lose while it is away: that it goes again says nothing against them. */
 bool lbp_stepped_has_lost(struct lbp_stepped *s, int64_t now_ns)
 {
@@ -137,7 +155,7 @@ bool lbp_stepped_has_lost(struct lbp_stepped *s, int64_t now_ns)
     bool as_before = s->top_steps[s->kind] - s->lead_steps[s->kind] < s->fall_steps[s->kind];
     double times = TOO_MUCH + (as_before ? (FAR_TOO_MUCH - TOO_MUCH) * boldness(s) : 0);
 
-    return left < -times * allowance(s, now_ns);
+    return left < -times * allowance(s, now_ns) || loses_by_itself(s, now_ns);
 }
 
 /* What is staked for a plan that goes to `whole` in the end. */

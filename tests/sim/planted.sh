@@ -8,7 +8,8 @@ set -u
 . "${top_srcdir:-.}/tests/lib/planted.sh"
 planted_seen SIM_PLANTED sim/test_stake stake 'where moves are dear' 'under loads that move .* more than 5 %' \
   'with no stake .* lose .* and the worst' 'who loses little' 'in all long loops' 'under short periods'
-planted_seen SIM_STILL sim/test_stake stake 'dear moves take' 'loads that move leave' 'with no stake all take' 'in long loops'
+planted_seen SIM_STILL sim/test_stake stake 'dear moves take' 'loads that move leave' 'with no stake all take' 'in long loops' \
+  'bounds that lose by themselves'
 planted_seen SIM_PLANTED sim/test_stake account 'more than was won'
 planted_seen SIM_PLANTED sim/test_step drawn 'on steady hosts the worst takes' 'tried again and again'
 planted_seen SIM_PLANTED sim/test_swings errors 'noisy times: all limits are passed' 'slow moments: all limits are passed' 'in turn: all limits are passed'

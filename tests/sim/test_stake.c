@@ -283,6 +283,28 @@ START_TEST(test_home)
 }
 END_TEST
 
+/*
+ * Loops with dear moves whose plan for a part of the way takes longer than their first bounds, while the whole way would win much: what
+ * is won by who goes it must not keep them there, where they lost 15 % to the end.
+ */
+START_TEST(test_by_itself)
+{
+    static const unsigned seeds[] = {5583, 30116, 31977, 32919};
+    struct outcome o = {0};
+
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        struct step_case c;
+
+        draw_dear(&c, seeds[i]);
+        add_case(&o, &c, "auto");
+    }
+    printf("stake by_itself auto_to_static=%.4f worst=%.4f\n", o.sum / o.n, o.worst);
+    ck_assert_msg(o.sum / o.n <= 0.97 && o.worst <= 1.06,
+                  "bounds that lose by themselves take %.3f of fixed shares, the worst %.3f",
+                  o.sum / o.n, o.worst);
+}
+END_TEST
+
 /* One of four hosts has half of itself for half of each period; n rows of so many bytes go at 100 MB/s. */
 static void half_at_times(struct step_case *c, int64_t steps, int64_t n, int64_t row_bytes,
                           double period_s)
@@ -418,6 +440,7 @@ int main(int argc, char **argv)
     tcase_add_test(t, test_moving_bold);
     tcase_add_test(t, test_nothing_at_stake);
     tcase_add_test(t, test_home);
+    tcase_add_test(t, test_by_itself);
     tcase_add_test(t, test_long);
     tcase_add_test(t, test_periods);
     tcase_set_timeout(account, 600);
