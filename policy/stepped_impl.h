@@ -88,8 +88,9 @@ struct lbp_stepped {
     struct lbp_layout_cost layout_cost; /* of this one */
     int64_t cost_bytes, cost_cpu_ns;
     double our_steps,
-        first_steps;   /* that were made; that the very first bounds would have made in that time */
-    double plan_steps; /* these less those, when the present bounds were decided */
+        first_steps; /* that were made; that the very first bounds would have made in that time */
+    double
+        plan_steps; /* these less those, when the present bounds were decided: what they lost since has their moves in it */
     double
         account_ns; /* what plans have won, at so long as a step with the very first bounds takes on the average, or with ours */
     double promised_ns, brought_ns; /* by the last plan, against the bounds before */
@@ -98,16 +99,17 @@ struct lbp_stepped {
     double measured_ns;           /* a step with the present bounds, the longest rank's computing */
     double real_ns, prev_real_ns; /* a step as it really took, now; with the bounds before */
     bool home;                    /* look_back filled next with the very first bounds */
-    double behind_ns;             /* lost with the present bounds, against the very first */
-    bool undoing;                 /* the last plan undid another */
-    int undone;                   /* plans, one after another but for some that kept their word */
-    double undone_gain;           /* ratio, that the last of them promised */
-    double wait_until_ns;         /* no new plan before, but for a much greater gain */
-    double tried_ns;              /* real, as it compares with what is projected for other bounds */
-    bool worse;                   /* the last plan made steps longer, where it gave work to */
-    bool judged;                  /* it was judged whether it did */
-    double chance;                /* ratio by which quotas may lengthen steps in that time */
-    double won_ns;                /* in it, against the bounds before; an estimate */
+    double
+        behind_ns; /* lost with the present bounds, against the very first; not by their moves, which no way back regains */
+    bool undoing;  /* the last plan undid another */
+    int undone;    /* plans, one after another but for some that kept their word */
+    double undone_gain;   /* ratio, that the last of them promised */
+    double wait_until_ns; /* no new plan before, but for a much greater gain */
+    double tried_ns;      /* real, as it compares with what is projected for other bounds */
+    bool worse;           /* the last plan made steps longer, where it gave work to */
+    bool judged;          /* it was judged whether it did */
+    double chance;        /* ratio by which quotas may lengthen steps in that time */
+    double won_ns;        /* in it, against the bounds before; an estimate */
     /*
      * Steps took so much longer than their slowest rank's mean computing, as ranks are slow in turn: all steps with the present
      * bounds; one with the bounds before, and with the very first; ratio of it that can be relied on.
