@@ -420,7 +420,7 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    TCase *t = suite_case("stake"), *account = suite_case("account");
+    TCase *t = suite_case("stake"), *bold = suite_case("bold"), *account = suite_case("account");
 
     if (argc > 1) { /* for a person: SEED [POLICY] prints what happened */
         struct step_case c;
@@ -435,15 +435,16 @@ int main(int argc, char **argv)
     }
     tcase_set_timeout(t, 600);
     tcase_add_test(t, test_dear);
-    tcase_add_test(t, test_dear_bold);
     tcase_add_test(t, test_moving);
-    tcase_add_test(t, test_moving_bold);
     tcase_add_test(t, test_nothing_at_stake);
     tcase_add_test(t, test_home);
     tcase_add_test(t, test_by_itself);
     tcase_add_test(t, test_long);
     tcase_add_test(t, test_periods);
+    tcase_set_timeout(bold, 600);
+    tcase_add_test(bold, test_dear_bold);
+    tcase_add_test(bold, test_moving_bold);
     tcase_set_timeout(account, 600);
     tcase_add_test(account, test_account);
-    return suite_run("stake", t, account);
+    return suite_run("stake", t, bold, account);
 }
