@@ -56,14 +56,18 @@ void lbc_size_ask(struct lb_loop *l)
         lbc_message_start(l, sought(l)->left);
 }
 
-/* Elapsed time of what takes so much CPU time, as far as a quota says. */
-static double elapsed(struct lbc_step *s, double cpu_ns)
+/* Of a pass that takes so much CPU time here, and has so many messages. */
+static int64_t choose_legs(const struct lb_loop *l, double pass_cpu_ns, int64_t messages)
 {
+    struct lbc_step *s = l->step;
     double cpus;
 
+    if (l->ctx->test_legs > 0)
+        return l->ctx->test_legs;
     lbc_quota_read(&s->quota, "/proc/self", lbx_clock_mono_ns());
     cpus = lbc_quota_cpus(&s->quota);
-    return cpus > 0 && cpus < 1 ? cpu_ns / cpus : cpu_ns;
+    return lbp_legs(cpus > 0 && cpus < 1 ? pass_cpu_ns / cpus : pass_cpu_ns,
+                    (double)s->quota.group.period_ns, messages);
 }
 
 /* Of the pipeline's first rank, whose first block has taken what its step has up to now. */
@@ -85,10 +89,7 @@ static struct lbc_found choose(const struct lb_loop *l, const struct lbc_size *z
     if (found.batch < 1) /* messages are so cheap that smaller blocks would be better */
         found.batch = 1;
     if (l->joins && holders == (uint32_t)l->ctx->size)
-        found.legs = l->ctx->test_legs > 0
-                         ? l->ctx->test_legs
-                         : lbp_legs(elapsed(s, pass_ns), (double)s->quota.group.period_ns,
-                                    l->elements / (found.batch * y->block) + 1);
+        found.legs = choose_legs(l, pass_ns, l->elements / (found.batch * y->block) + 1);
     return found;
 }
 
