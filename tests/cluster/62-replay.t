@@ -55,7 +55,8 @@ all_kinds -beside-load 4
 like "$(cluster load n1 status)" 'processes=1 cpu_s=[0-9]*[1-9]' "the load was there"
 cluster load n1 off
 
-# A leg of a pass lasts eight periods of the hosts' quotas, which are of 10 ms: of a shorter one a rank's speed is not known.
+# A leg of a pass lasts eight periods of the hosts' quotas, which are of 10 ms: of a shorter one a rank's speed is not known.  How long a
+# pass is the first block tells, which a busy machine makes longer now and then.
 legs_last() { # LEGS of each of ten passes; 0: as many as the library finds
   local passes=10 run legs
   run=$(cluster user timeout 120 env LB_TEST_LEGS="$1" srun --mpi=pmix --lb="auto,trace=$shared/legs" -N2 -n2 \
@@ -65,7 +66,7 @@ legs_last() { # LEGS of each of ten passes; 0: as many as the library finds
   awk -v t="$(field wall_s "$run")" -v legs="${legs:-0}" 'BEGIN { exit !(t > 0 && legs > 0 && legs * .08 <= 1.25 * t) }'
 }
 for i in 1 2; do cluster speed n$i .3; done
-ok "legs last eight periods of a quota" legs_last 0
+ok "legs last eight periods of a quota" within 15 legs_last 0
 not_ok "more of them would be seen" legs_last 8
 
 # A trace that tells of hosts without the load: what it predicts must be seen to be wrong.
