@@ -90,7 +90,7 @@ struct lbp_stepped {
     double our_steps,
         first_steps; /* that were made; that the very first bounds would have made in that time */
     double
-        plan_steps; /* these less those, when the present bounds were decided: what they lost since has their moves in it */
+        plan_steps; /* these less those, when the present bounds were decided, before their moves */
     double
         account_ns; /* what plans have won, at so long as a step with the very first bounds takes on the average, or with ours */
     double promised_ns, brought_ns; /* by the last plan, against the bounds before */
@@ -99,10 +99,9 @@ struct lbp_stepped {
     double measured_ns;           /* a step with the present bounds, the longest rank's computing */
     double real_ns, prev_real_ns; /* a step as it really took, now; with the bounds before */
     bool home;                    /* look_back filled next with the very first bounds */
-    double
-        behind_ns; /* lost with the present bounds, against the very first; not by their moves, which no way back regains */
-    bool undoing;  /* the last plan undid another */
-    int undone;    /* plans, one after another but for some that kept their word */
+    double behind_ns; /* lost with the present bounds, against the very first; not by their moves */
+    bool undoing;     /* the last plan undid another */
+    int undone;       /* plans, one after another but for some that kept their word */
     double undone_gain;   /* ratio, that the last of them promised */
     double wait_until_ns; /* no new plan before, but for a much greater gain */
     double tried_ns;      /* real, as it compares with what is projected for other bounds */
