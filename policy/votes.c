@@ -6,7 +6,8 @@
 
 /* Votes in a balancing period; one where ranks report in them and wait. */
 #define AGAIN 4
-/* Steps of a pipelined loop between two votes, at least, but after the first ones, which follow each other. */
+/* Steps of a pipelined loop between two votes, at least, but after the first ones, which follow each other; more where its last rank is
+ * further behind, as a vote is taken before the next one is entered. */
 #define FLOWING 2
 #define FIRSTS 2
 /* A pipelined loop's vote is entered within the step, and taken in the exchange after it, where steps are no shorter and the last rank
@@ -40,6 +41,12 @@ static bool is_within(const struct lbp_votes *v)
     return v->alone && is_long && v->lag <= WITHIN_LAG;
 }
 
+/* Steps after a pipeline's first rank entered a vote that the last one has, at the latest, with a part of one for chance. */
+static double behind(const struct lbp_votes *v)
+{
+    return is_within(v) ? 0 : ceil(fmin(fmax(v->lag, 0) + WITHIN_LAG, INTERVAL_MAX / 2));
+}
+
 int64_t lbp_votes_interval(const struct lbp_votes *v)
 {
     double most = v->interval < INTERVAL_MAX ? 2 * (double)v->interval : INTERVAL_MAX;
@@ -48,7 +55,7 @@ int64_t lbp_votes_interval(const struct lbp_votes *v)
     if (!v->waits && !v->flows && v->quota && v->step_ns > 0)
         k = fmax(k, fmin(ceil(APART_NS / v->step_ns), APART_STEPS));
     if (!v->waits && v->flows && v->exchanges >= FIRSTS && !is_within(v))
-        k = fmax(k, FLOWING);
+        k = fmax(k, fmax(FLOWING, behind(v) + 1));
     return !(k >= 1) ? 1 : (int64_t)fmin(k, most); /* also what is no number */
 }
 
@@ -59,7 +66,7 @@ int64_t lbp_votes_later(const struct lbp_votes *v)
     if (v->waits)
         return 0;
     if (v->flows)
-        return !is_within(v);
+        return (int64_t)behind(v);
     return v->step_ns > 0 ? (int64_t)fmin(most, LATER_NS / v->step_ns) : 0;
 }
 
