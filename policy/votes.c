@@ -41,10 +41,10 @@ static bool is_within(const struct lbp_votes *v)
     return v->alone && is_long && v->lag <= WITHIN_LAG;
 }
 
-/* Steps after a pipeline's first rank entered a vote that the last one has, at the latest, with a part of one for chance. */
+/* Steps after a pipeline's first rank entered a vote that the last one has, at the latest; 0: in the same one. */
 static double behind(const struct lbp_votes *v)
 {
-    return is_within(v) ? 0 : ceil(fmin(fmax(v->lag, 0) + WITHIN_LAG, INTERVAL_MAX / 2));
+    return is_within(v) ? 0 : fmax(1, ceil(fmin(fmax(v->lag, 0), INTERVAL_MAX / 2)));
 }
 
 int64_t lbp_votes_interval(const struct lbp_votes *v)
