@@ -6,8 +6,7 @@
 
 /* Votes in a balancing period; one where ranks report in them and wait. */
 #define AGAIN 4
-/* Steps of a pipelined loop between two votes, at least, but after the first ones, which follow each other; more where its last rank is
- * further behind, as a vote is taken before the next one is entered. */
+/* Steps of a pipelined loop between two votes, at least, but after the first ones, which follow each other. */
 #define FLOWING 2
 #define FIRSTS 2
 /* A pipelined loop's vote is entered within the step, and taken in the exchange after it, where steps are no shorter and the last rank
@@ -41,12 +40,6 @@ static bool is_within(const struct lbp_votes *v)
     return v->alone && is_long && v->lag <= WITHIN_LAG;
 }
 
-/* Steps after a pipeline's first rank entered a vote that the last one has, at the latest; 0: in the same one. */
-static double behind(const struct lbp_votes *v)
-{
-    return is_within(v) ? 0 : fmax(1, ceil(fmin(fmax(v->lag, 0), INTERVAL_MAX / 2)));
-}
-
 int64_t lbp_votes_interval(const struct lbp_votes *v)
 {
     double most = v->interval < INTERVAL_MAX ? 2 * (double)v->interval : INTERVAL_MAX;
@@ -55,7 +48,7 @@ int64_t lbp_votes_interval(const struct lbp_votes *v)
     if (!v->waits && !v->flows && v->quota && v->step_ns > 0)
         k = fmax(k, fmin(ceil(APART_NS / v->step_ns), APART_STEPS));
     if (!v->waits && v->flows && v->exchanges >= FIRSTS && !is_within(v))
-        k = fmax(k, fmax(FLOWING, behind(v) + 1));
+        k = fmax(k, FLOWING);
     return !(k >= 1) ? 1 : (int64_t)fmin(k, most); /* also what is no number */
 }
 
@@ -66,7 +59,7 @@ int64_t lbp_votes_later(const struct lbp_votes *v)
     if (v->waits)
         return 0;
     if (v->flows)
-        return (int64_t)behind(v);
+        return !is_within(v);
     return v->step_ns > 0 ? (int64_t)fmin(most, LATER_NS / v->step_ns) : 0;
 }
 

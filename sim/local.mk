@@ -10,7 +10,6 @@ libsim_la_SOURCES = \
 	sim/server.c sim/server.h \
 	sim/setup.h \
 	sim/step.c sim/step.h sim/step_impl.h \
-	sim/step_apply.c \
 	sim/step_ranks.c \
 	sim/world.c sim/world.h
 libsim_la_CFLAGS = $(LB_CFLAGS)

@@ -64,24 +64,10 @@ static void take_plan(struct sim_steps *w, const struct lbp_stepped_action *a, i
         trace_plan(w, a, now_ns);
 }
 
-/* No rank does anything before this that is not simulated yet. */
-static int64_t horizon(const struct sim_steps *w)
-{
-    int64_t first = w->start[0];
-
-    if (!sim_step_is_flowing(w))
-        return w->now_ns;
-    for (uint32_t r = 1; r < w->c->nranks; r++)
-        first = w->start[r] < first ? w->start[r] : first;
-    return first;
-}
-
 /* What has come to the balancer by now. */
 static void balancer(struct sim_steps *w)
 {
-    int64_t until = horizon(w);
-
-    while (w->nmail > 0 && w->mail[0].at_ns <= until && !w->result.why) {
+    while (w->nmail > 0 && w->mail[0].at_ns <= w->now_ns && !w->result.why) {
         struct sim_mail m = sim_step_mail(w);
         struct lbp_stepped_action action[LBP_STEPPED_ACTIONS];
         size_t n = 0;
@@ -169,66 +155,24 @@ static void propose(struct sim_steps *w, int64_t step_ns)
     w->proposed_later = lbp_votes_later(&v);
 }
 
-/* The ranks enter a vote; those of a pipeline that is to take it at once have done so within the step. */
-static void enter(struct sim_steps *w, double step_ns)
-{
-    bool flows = sim_step_is_flowing(w);
-
-    w->asked = true;
-    w->asked_step = w->step;
-    w->first_entry_ns = INT64_MAX;
-    w->last_entry_ns = 0;
-    for (uint32_t r = 0; r < w->c->nranks; r++) {
-        int64_t at = w->came[r], early = w->began[r] + (int64_t)lbp_votes_early_ns(step_ns);
-
-        if (flows && w->later == 0 && early < at)
-            at = early;
-        w->first_entry_ns = at < w->first_entry_ns ? at : w->first_entry_ns;
-        w->last_entry_ns = at > w->last_entry_ns ? at : w->last_entry_ns;
-    }
-}
-
-/* No rank goes on before the last one has entered the vote. */
-static void wait_for_vote(struct sim_steps *w)
-{
-    int64_t known = w->last_entry_ns + w->c->latency_ns;
-
-    for (uint32_t r = 0; r < w->c->nranks && sim_step_is_flowing(w); r++) {
-        if (w->came[r] < known)
-            w->came[r] = known;
-        if (w->start[r] < known) {
-            w->rank[r].r.wait_ns += known - w->start[r];
-            w->start[r] = known;
-        }
-    }
-}
-
-/* The ranks of a pipeline take a vote, no sooner than the last has entered it: did all have a layout when they did? */
-static bool take(struct sim_steps *w)
-{
-    bool agreed = w->plan_ns <= w->first_entry_ns;
-
-    w->asked = false;
-    wait_for_vote(w);
-    w->interval = w->proposed_interval;
-    w->later = w->proposed_later;
-    return agreed;
-}
-
 /* A step has ended, which took so long: does a layout come into force? */
 static bool is_agreed(struct sim_steps *w, int64_t step_ns)
 {
     bool agreed = false;
 
-    for (uint32_t r = 0; r < w->c->nranks; r++)
-        w->came[r] = sim_step_is_flowing(w) ? w->ready[r] : w->now_ns;
     /* a vote may be taken and the next entered in one step, and taken at once */
     for (int i = 0; i < 2; i++) {
-        if (w->asked && w->step >= w->asked_step + w->later)
-            agreed = take(w) || agreed;
+        if (w->asked && w->step >= w->asked_step + w->later) {
+            agreed = agreed || w->voted;
+            w->asked = false;
+            w->interval = w->proposed_interval;
+            w->later = w->proposed_later;
+        }
         if (w->asked || w->step < w->asked_step + w->interval)
             break;
-        enter(w, w->step_ns);
+        w->asked = true;
+        w->voted = w->plan_ns <= w->now_ns && !agreed;
+        w->asked_step = w->step;
         propose(w, step_ns);
     }
     return agreed;
@@ -326,16 +270,13 @@ static int run(const struct sim_step_config *c, bool bare, bool told,
     w.rank = calloc(ranks, sizeof(*w.rank));
     w.before = calloc((size_t)c->n + 1, sizeof(*w.before));
     w.bound = calloc(3 * (ranks + 1), sizeof(*w.bound));
-    w.ready = calloc(5 * ranks, sizeof(*w.ready));
+    w.ready = calloc(2 * ranks, sizeof(*w.ready));
     w.blocks = calloc((size_t)c->pipelined + 1, sizeof(*w.blocks));
     if (!w.rank || !w.before || !w.bound || !w.ready || !w.blocks)
         goto out;
     w.next = w.bound + ranks + 1;
     w.undo = w.next + ranks + 1;
     w.start = w.ready + ranks;
-    w.began = w.start + ranks;
-    w.came = w.began + ranks;
-    w.halo = w.came + ranks;
     w.legs = c->kind == LBP_DOACROSS && c->legs > 1 ? c->legs : 1;
     w.block = c->block > 0 ? c->block : c->pipelined / (8 * (int64_t)ranks) + 1;
     for (int64_t i = 0; i < c->n; i++) {

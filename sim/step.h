@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A job of simulated ranks with a STEPPED or DOACROSS loop round the real balancer (policy/stepped.h), in virtual time: all
- * ranks go through their blocks, wait for each other, and apply a plan between two steps when all have heard of it.  Ranks of a
- * pipelined loop do all of that at their own times: they wait for their neighbours, in votes for who enters last, and with a layout
- * for those that they give rows to or get them from.  Its passes may have legs, between which nobody waits: to the balancer each is
- * a step, as in libclient/joint.h.
+ * ranks go through their blocks, wait for each other, and apply a plan between two steps when all have heard of it.  A pass of a
+ * pipelined loop may have legs, between which nobody waits: to the balancer each is a step, as in libclient/joint.h.
  */
 #ifndef SIM_STEP_H
 #define SIM_STEP_H

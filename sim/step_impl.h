@@ -30,24 +30,20 @@ struct sim_steps {
     double *before;               /* [n + 1] work of [0, i) */
     double longest;               /* time that one iteration takes on the slowest host */
     int64_t *bound, *next, *undo; /* [nranks + 1]; undo: before the last plan */
-    /* [nranks] when a rank has computed its block, when it began to, and begins the next one */
-    int64_t *ready, *began, *start;
-    int64_t *came;         /* [nranks] to the end of a step, where a layout may come into force */
-    int64_t *halo;         /* [nranks] has the rows after its own in a new layout */
-    int64_t *blocks;       /* [m] when the rank before ended each block */
-    struct sim_mail *mail; /* heap */
+    int64_t *ready, *start;       /* [nranks] */
+    int64_t *blocks;              /* [m] when the rank before ended each block */
+    struct sim_mail *mail;        /* heap */
     size_t nmail, size;
     int64_t order, now_ns, period_ns,
         plan_ns; /* plan_ns: all have heard of next; INT64_MAX: no plan */
     uint64_t epoch, planned;
-    int64_t block, planned_block;          /* as the balancer tells it */
-    int64_t legs, step;                    /* of a pass; a leg is a step */
-    double step_ns;                        /* that one takes, smoothed */
-    int64_t answer_ns;                     /* when the ranks that wait for an answer go on */
-    bool sync;                             /* key sync */
-    bool published;                        /* policy siegell */
-    bool asked;                            /* a vote is under way */
-    int64_t first_entry_ns, last_entry_ns; /* of the ranks into that vote */
+    int64_t block, planned_block; /* as the balancer tells it */
+    int64_t legs, step;           /* of a pass; a leg is a step */
+    double step_ns;               /* that one takes, smoothed */
+    int64_t answer_ns;            /* when the ranks that wait for an answer go on */
+    bool sync;                    /* key sync */
+    bool published;               /* policy siegell */
+    bool asked, voted;            /* a vote is under way; all had the layout when they entered it */
     int64_t asked_step, interval, later, proposed_interval,
         proposed_later; /* as in libclient/step.h */
     unsigned seed;
@@ -74,19 +70,10 @@ uint32_t sim_step_holders(const struct sim_steps *w);
 int64_t sim_step_barrier(struct sim_steps *w);
 int64_t sim_step_pipeline(struct sim_steps *w);
 
-/* Whether this step ends within a pass. */
-bool sim_step_is_joint(const struct sim_steps *w);
-
 /* A step ended: whoever is due reports.  Returns whether anybody was. */
 bool sim_step_report(struct sim_steps *w, int64_t end);
 
-/* A rank reports, at_ns; its period begins at reported_ns. */
-void sim_step_send(struct sim_steps *w, uint32_t r, int64_t at_ns, int64_t reported_ns);
-
-/*
- * Between two steps: rows travel from their old owners to the new ones, all at once.  In a pipeline a rank waits for those that it
- * gives rows to or gets some from, and for the owners of the rows beside its own; else all wait for each other.
- */
+/* Between two steps: rows travel from their old owners to the new ones, all at once; all wait. */
 void sim_step_apply(struct sim_steps *w);
 
 #endif

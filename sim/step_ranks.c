@@ -176,10 +176,10 @@ static void time_parts(struct sim_steps *w, uint32_t r, struct sim_mail *m)
     m->r.nsamples = (size_t)parts;
 }
 
-static void tell_quota(const struct sim_steps *w, uint32_t r, int64_t now,
-                       struct lbp_stepped_report *to)
+static void tell_quota(const struct sim_steps *w, uint32_t r, struct lbp_stepped_report *to)
 {
     struct sim_stepper *rank = &w->rank[r];
+    int64_t now = w->ready[r];
 
     if (w->c->quotas_untold)
         return;
@@ -192,10 +192,10 @@ static void tell_quota(const struct sim_steps *w, uint32_t r, int64_t now,
     to->quota_group = r + 1;
 }
 
-void sim_step_send(struct sim_steps *w, uint32_t r, int64_t at_ns, int64_t reported_ns)
+static void send(struct sim_steps *w, uint32_t r, int64_t reported_ns)
 {
     struct sim_stepper *rank = &w->rank[r];
-    struct sim_mail m = {.at_ns = at_ns + w->c->latency_ns, .order = w->order++};
+    struct sim_mail m = {.at_ns = w->ready[r] + w->c->latency_ns, .order = w->order++};
 
     rank->r.rank = r;
     rank->r.step = w->step + 1;
@@ -204,7 +204,7 @@ void sim_step_send(struct sim_steps *w, uint32_t r, int64_t at_ns, int64_t repor
     rank->r.epoch = w->epoch;
     rank->r.wall_ns = (int64_t)rank->wall;
     rank->r.cpu_ns = (int64_t)rank->cpu;
-    tell_quota(w, r, at_ns, &rank->r);
+    tell_quota(w, r, &rank->r);
     m.r = rank->r;
     if (rank->r.steps > 0)
         time_parts(w, r, &m);
@@ -214,7 +214,8 @@ void sim_step_send(struct sim_steps *w, uint32_t r, int64_t at_ns, int64_t repor
     rank->reported_ns = reported_ns;
 }
 
-bool sim_step_is_joint(const struct sim_steps *w)
+/* Whether this step ends within a pass. */
+static bool is_joint(const struct sim_steps *w)
 {
     return (w->step + 1) % w->legs != 0;
 }
@@ -227,7 +228,7 @@ static int64_t has_rows(const struct sim_steps *w, uint32_t r, int64_t end)
 {
     uint32_t next = r + 1;
 
-    if (sim_step_is_joint(w))
+    if (is_joint(w))
         return w->ready[r];
     if (!sim_step_is_flowing(w) || w->bound[r] == w->bound[r + 1])
         return end;
@@ -236,30 +237,10 @@ static int64_t has_rows(const struct sim_steps *w, uint32_t r, int64_t end)
     return next < w->c->nranks && w->ready[next] > w->ready[r] ? w->ready[next] : w->ready[r];
 }
 
-static void send_due(struct sim_steps *w, uint32_t r, int64_t end)
-{
-    const struct sim_step_config *c = w->c;
-    struct sim_stepper *rank = &w->rank[r];
-
-    if (c->kind == LBP_DOACROSS && r > 0) {
-        bool full = w->step % 2;
-
-        rank->r.shift_iterations = full ? w->block : 0;
-        rank->r.shift_ns = c->shift_fixed_ns;
-        if (full)
-            rank->r.shift_ns += (int64_t)(c->shift_incr_ns * (double)sim_step_block(w));
-    }
-    if (sim_step_is_flowing(w))
-        sim_step_send(w, r, w->start[r], w->start[r]);
-    else
-        sim_step_send(w, r, w->ready[r], end);
-    w->start[r] = sim_host_run(&rank->host, w->start[r], c->hook_cpu_ns);
-}
-
 bool sim_step_report(struct sim_steps *w, int64_t end)
 {
     const struct sim_step_config *c = w->c;
-    bool flows = sim_step_is_flowing(w), some = false;
+    bool some = false;
 
     for (uint32_t r = 0; r < c->nranks; r++) {
         struct sim_stepper *rank = &w->rank[r];
@@ -267,12 +248,99 @@ bool sim_step_report(struct sim_steps *w, int64_t end)
 
         rank->r.steps++;
         rank->r.wait_ns += has - w->ready[r];
-        w->began[r] = w->start[r];
-        w->start[r] = sim_step_is_joint(w) ? has : has + c->latency_ns + c->exchange_ns;
-        if (!w->policy || (flows ? w->start[r] : end) - rank->reported_ns < w->period_ns)
+        w->start[r] = is_joint(w) ? has : has + c->latency_ns + c->exchange_ns;
+        if (!w->policy || end - rank->reported_ns < w->period_ns)
             continue;
-        send_due(w, r, end);
+        if (c->kind == LBP_DOACROSS && r > 0) {
+            bool full = w->step % 2;
+
+            rank->r.shift_iterations = full ? w->block : 0;
+            rank->r.shift_ns = c->shift_fixed_ns;
+            if (full)
+                rank->r.shift_ns += (int64_t)(c->shift_incr_ns * (double)sim_step_block(w));
+        }
+        send(w, r, end);
         some = true;
+        w->start[r] = sim_host_run(&rank->host, w->start[r], c->hook_cpu_ns);
     }
     return some;
+}
+
+/* Does a bound go back over more than half of its last way? */
+static bool reverses(const struct sim_steps *w)
+{
+    for (uint32_t r = 1; r < w->c->nranks; r++) {
+        int64_t was = w->bound[r] - w->undo[r], is = w->next[r] - w->bound[r];
+        int64_t width = w->c->n / w->c->nranks / 20 + 1;
+
+        if (llabs(is) > width && ((was > 0 && is < -was / 2) || (was < 0 && is > -was / 2)))
+            return true;
+    }
+    return false;
+}
+
+/* Rows of a rank's old block that it does not keep; and those with the new ones that it had not. */
+static int64_t rows_given(const struct sim_steps *w, uint32_t r)
+{
+    int64_t first = w->bound[r] > w->next[r] ? w->bound[r] : w->next[r];
+    int64_t last = w->bound[r + 1] < w->next[r + 1] ? w->bound[r + 1] : w->next[r + 1];
+
+    return w->bound[r + 1] - w->bound[r] - (last > first ? last - first : 0);
+}
+
+static int64_t rows_moved(const struct sim_steps *w, uint32_t r)
+{
+    int64_t given = rows_given(w, r);
+
+    return 2 * given + (w->next[r + 1] - w->next[r]) - (w->bound[r + 1] - w->bound[r]);
+}
+
+void sim_step_apply(struct sim_steps *w)
+{
+    const struct sim_step_config *c = w->c;
+    int64_t begin = w->now_ns, end = begin;
+    size_t n = 0;
+
+    for (uint32_t r = 0; r < c->nranks; r++) {
+        w->ready[r] = begin;
+        if (w->rank[r].r.steps > 0)
+            send(w, r, begin);
+    }
+    for (uint32_t r = 0; r < c->nranks; r++) {
+        int64_t rows = rows_moved(w, r), out = rows > 0 ? rows_given(w, r) : 0;
+
+        if (rows == 0)
+            continue;
+        w->ready[r] +=
+            c->move_fixed_ns + c->latency_ns + rows * c->row_ns + (int64_t)c->move_cpu_ns;
+        end = w->ready[r] > end ? w->ready[r] : end;
+        w->rank[r].r.move_bytes = rows * c->row_bytes;
+        w->result.moved_iterations += out;
+        n++;
+    }
+    for (uint32_t r = 0; r < c->nranks; r++) {
+        w->rank[r].r.move_wall_ns = n > 0 ? end - begin : 0; /* the ranks wait for each other */
+        w->rank[r].r.move_cpu_ns = (int64_t)c->move_cpu_ns;
+        if (n > 0) /* where no rows move nobody waits, and a pipeline goes on as it is filled */
+            w->start[r] = (w->start[r] > begin ? w->start[r] : begin) + end - begin;
+    }
+    if (n > 0) {
+        w->result.reversals += reverses(w);
+        memcpy(w->undo, w->bound, (c->nranks + 1) * sizeof(*w->undo));
+        w->result.plans++;
+        w->result.last_plan_ns = begin;
+    }
+    memcpy(w->bound, w->next, (c->nranks + 1) * sizeof(*w->bound));
+    if (c->laid && n > 0)
+        c->laid(c->arg, w->bound, end, end - begin);
+    w->epoch = w->planned;
+    for (uint32_t r = 0; r < c->nranks && !w->published && !w->sync; r++)
+        send(w, r, end - w->period_ns + lbp_period_after_layout(w->period_ns, w->step_ns));
+    if (w->planned_block > 0 && c->block <= 0)
+        w->block = w->planned_block;
+    w->plan_ns = INT64_MAX;
+    w->now_ns = end;
+    if (c->trace)
+        printf("%9.3f  applied %" PRIu64 " in %.3f ms\n", (double)begin / 1e6, w->epoch,
+               (double)(end - begin) / 1e6);
 }

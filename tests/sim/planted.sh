@@ -11,7 +11,6 @@ planted_seen SIM_PLANTED sim/test_stake stake 'where moves are dear' 'under load
 planted_seen SIM_STILL sim/test_stake stake 'dear moves take' 'loads that move leave' 'with no stake all take' 'in long loops' \
   'bounds that lose by themselves'
 planted_seen SIM_PLANTED sim/test_stake account 'more than was won'
-planted_seen SIM_PLANTED sim/test_step votes 'votes of 4 ranks'
 planted_seen SIM_PLANTED sim/test_step drawn 'on steady hosts the worst takes' 'tried again and again'
 planted_seen SIM_PLANTED sim/test_swings errors 'noisy times: all limits are passed' 'slow moments: all limits are passed' 'in turn: all limits are passed'
 planted_seen SIM_PLANTED sim/test_swings tables 'uneven: all limits are passed' 'dear messages: all limits are passed' \

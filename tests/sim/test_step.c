@@ -22,7 +22,6 @@
 #define WORST 1.045       /* and of all */
 #define BAD 3             /* of 1000 may lose more than 1 %, */
 #define VERY_BAD 0        /* and more than 5 % */
-#define WAVERS 3          /* of 1000 go to and fro on steady hosts */
 /* Beyond 1 %, whatever comes, so many steps of fixed shares, and ns: not a part of the time, however long the loop goes on. */
 #define LOST_STEPS 1
 #define LOST_NS 250e6
@@ -198,36 +197,6 @@ START_TEST(test_grain)
 END_TEST
 
 /*
- * Where blocks are large or ranks many the last rank of a pipeline is steps behind the first: they do not wait for each other in
- * votes, but in the first ones.  planted.sh: they do.
- */
-START_TEST(test_votes)
-{
-    static const uint32_t nranks[] = {4, 6, 13};
-
-    for (size_t k = 0; k < sizeof(nranks) / sizeof(nranks[0]); k++)
-        for (int64_t block = 50; block <= 500; block *= 10) {
-            struct step_case c;
-            struct sim_step_result r;
-            double over;
-
-            step_case_defaults(&c, LBP_DOACROSS, nranks[k], 1);
-            c.config.policy =
-                getenv("SIM_PLANTED") ? "auto,threshold=0.9,sync=yes" : "auto,threshold=0.9";
-            c.config.block = block;
-            c.config.steps = 400;
-            step_case_costs(&c, 1000, 40e6 * nranks[k], 0, 1);
-            run(&c, &r, 0);
-            over = (double)r.end_ns / (double)r.static_ns;
-            printf("votes ranks=%u block=%ld over_static=%.4f\n", nranks[k], (long)block, over);
-            ck_assert_msg(over <= 1.01, "votes of %u ranks, blocks of %ld: %.3f of the time",
-                          nranks[k], (long)block, over);
-            free(c.cost_ns);
-        }
-}
-END_TEST
-
-/*
  * On hosts that stay as they are a plan that was undone is not made again, though costs that nobody can tell apart go on to speak for
  * it: two drawn loops in which it was, nine times and eight.
  */
@@ -342,7 +311,7 @@ START_TEST(test_never_worse)
     ck_assert_double_le(sum_auto / sum_static, 0.56);
     ck_assert_uint_le(bad, rounds * BAD / 1000);
     ck_assert_uint_le(very_bad, rounds * VERY_BAD / 1000);
-    ck_assert_uint_le(wavers, rounds * WAVERS / 1000);
+    ck_assert_uint_le(wavers, rounds / 500);
 }
 END_TEST
 
@@ -378,7 +347,7 @@ static int trace(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    TCase *t = suite_case("step"), *votes = suite_case("votes"), *drawn = suite_case("drawn");
+    TCase *t = suite_case("step"), *drawn = suite_case("drawn");
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc > 1)
@@ -390,8 +359,7 @@ int main(int argc, char **argv)
     tcase_add_test(t, test_reacts);
     tcase_add_test(t, test_sync);
     tcase_add_loop_test(t, test_grain, 0, 2);
-    tcase_add_test(votes, test_votes);
     tcase_add_test(drawn, test_tried_once);
     tcase_add_test(drawn, test_never_worse);
-    return suite_run("step", t, votes, drawn);
+    return suite_run("step", t, drawn);
 }
