@@ -6,9 +6,13 @@
 
 /* Votes in a balancing period; one where ranks report in them and wait. */
 #define AGAIN 4
-/* Steps of a pipelined loop between two votes, at least, but after the first ones, which follow each other. */
+/* Steps of a pipelined loop between two votes, at least, but after the first ones, which follow each other; more where a vote is
+ * taken later, as it is before the next one is entered. */
 #define FLOWING 2
 #define FIRSTS 2
+/* A vote delays a layout by no more than this part of the steps that there have been: a loop is taken to last about as long again, so
+ * that is all that it loses of what the layout brings. */
+#define DELAY 0.125
 /* A pipelined loop's vote is entered within the step, and taken in the exchange after it, where steps are no shorter and the last rank
  * is no further behind. */
 #define WITHIN_NS 50e6
@@ -40,6 +44,15 @@ static bool is_within(const struct lbp_votes *v)
     return v->alone && is_long && v->lag <= WITHIN_LAG;
 }
 
+/* Steps after the first rank of a pipeline entered a vote that it is taken: when the last rank has entered it too, if that is not too
+ * late for a layout. */
+static double behind(const struct lbp_votes *v)
+{
+    double most = fmin(DELAY * (double)v->exchanges, INTERVAL_MAX);
+
+    return is_within(v) ? 0 : fmax(1, floor(fmin(ceil(v->lag), most)));
+}
+
 int64_t lbp_votes_interval(const struct lbp_votes *v)
 {
     double most = v->interval < INTERVAL_MAX ? 2 * (double)v->interval : INTERVAL_MAX;
@@ -48,7 +61,7 @@ int64_t lbp_votes_interval(const struct lbp_votes *v)
     if (!v->waits && !v->flows && v->quota && v->step_ns > 0)
         k = fmax(k, fmin(ceil(APART_NS / v->step_ns), APART_STEPS));
     if (!v->waits && v->flows && v->exchanges >= FIRSTS && !is_within(v))
-        k = fmax(k, FLOWING);
+        k = fmax(k, fmax(FLOWING, behind(v) + 1));
     return !(k >= 1) ? 1 : (int64_t)fmin(k, most); /* also what is no number */
 }
 
@@ -59,7 +72,7 @@ int64_t lbp_votes_later(const struct lbp_votes *v)
     if (v->waits)
         return 0;
     if (v->flows)
-        return !is_within(v);
+        return (int64_t)behind(v);
     return v->step_ns > 0 ? (int64_t)fmin(most, LATER_NS / v->step_ns) : 0;
 }
 
