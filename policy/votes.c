@@ -10,9 +10,9 @@
  * taken later, as it is before the next one is entered. */
 #define FLOWING 2
 #define FIRSTS 2
-/* A vote delays a layout by no more than this part of the steps that there have been: a loop is taken to last about as long again, so
- * that is all that it loses of what the layout brings. */
-#define DELAY 0.125
+/* A pipelined loop's vote is taken no more steps later than this part of those that there have been: it is taken to last about as long
+ * again, so a layout is in force for half of that. */
+#define DELAY 0.5
 /* A pipelined loop's vote is entered within the step, and taken in the exchange after it, where steps are no shorter and the last rank
  * is no further behind. */
 #define WITHIN_NS 50e6
@@ -44,8 +44,8 @@ static bool is_within(const struct lbp_votes *v)
     return v->alone && is_long && v->lag <= WITHIN_LAG;
 }
 
-/* Steps after the first rank of a pipeline entered a vote that it is taken: when the last rank has entered it too, if that is not too
- * late for a layout. */
+/* Steps after the first rank of a pipeline entered a vote that the last one has entered it too; fewer where that is too late for a
+ * layout. */
 static double behind(const struct lbp_votes *v)
 {
     double most = fmin(DELAY * (double)v->exchanges, INTERVAL_MAX);
@@ -67,13 +67,13 @@ int64_t lbp_votes_interval(const struct lbp_votes *v)
 
 int64_t lbp_votes_later(const struct lbp_votes *v)
 {
-    double most = fmin(LATER, (double)lbp_votes_interval(v) - 1);
+    double most = (double)lbp_votes_interval(v) - 1;
 
     if (v->waits)
         return 0;
     if (v->flows)
-        return (int64_t)behind(v);
-    return v->step_ns > 0 ? (int64_t)fmin(most, LATER_NS / v->step_ns) : 0;
+        return (int64_t)fmin(behind(v), fmax(most, 1));
+    return v->step_ns > 0 ? (int64_t)fmin(fmin(LATER, most), LATER_NS / v->step_ns) : 0;
 }
 
 double lbp_votes_early_ns(double step_ns)

@@ -32,10 +32,10 @@ double lbp_votes_lag(uint32_t holders, int64_t block, int64_t elements);
 int64_t lbp_votes_interval(const struct lbp_votes *v);
 
 /*
- * Exchanges after the next vote was entered that it is taken: less than the interval, but in a pipelined loop at least one, and as
- * many as the last rank is behind the first, up to an eighth of the exchanges that there have been; 0 where ranks wait, and in
- * one whose steps are so long, or not known yet, that the last rank enters the vote in time within the step.
- * Pure, O(1).
+ * Exchanges after the next vote was entered that it is taken: less than the interval, but in a pipelined loop at least one.  There it
+ * is as many as the last rank is behind the first, but no more than half of the exchanges that there have been.  0 where ranks
+ * wait, and in a pipelined loop whose steps are so long, or not known yet, that the last rank enters the vote in time within the
+ * step.  Pure, O(1).
  */
 int64_t lbp_votes_later(const struct lbp_votes *v);
 
