@@ -377,7 +377,7 @@ int lbc_step_join(struct lb_loop *l)
     if (waits || s->layout != before)
         lbc_step_waited(l, began_ns);
     end_round(l, lbx_clock_mono_ns());
-    return rc < 0 ? rc : s->layout != before;
+    return rc;
 }
 
 int lb_loop_exchange(lb_loop *l)

@@ -59,10 +59,13 @@ bool lbc_joint_is_here(const struct lb_loop *l)
 void lbc_joint_pass(struct lb_loop *l)
 {
     struct lbc_step *s = l->step;
+    const struct lbc_layout *before = s->layout;
 
     s->steps++;
     s->done++;
-    if (lbc_step_join(l) > 0) {
+    (void)!lbc_step_join(l); /* a failure shows in the next block */
+    /* whose number and messages are the new layout's, also where it failed after that */
+    if (s->layout != before) {
         s->at = s->sent = s->awaited = 0;
         s->part = s->layout->nblocks > 0;
         lbp_strip_resize(&s->strip, s->layout->block);

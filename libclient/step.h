@@ -89,8 +89,8 @@ void lbc_step_waited(struct lb_loop *l, int64_t since_ns);
 double lbc_step_lag(const struct lb_loop *l);
 
 /*
- * A joint: the votes of an exchange, but rows are exchanged only where a layout comes into force.  Returns 1 when it does, 0, or
- * -EIO.
+ * A joint: the votes of an exchange, but rows are exchanged only where a layout comes into force.  Returns 0 or -EIO; a layout may
+ * have come into force in either case.
  */
 int lbc_step_join(struct lb_loop *l);
 

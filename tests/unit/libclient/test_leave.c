@@ -466,7 +466,7 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, test_stepped, 0, brief_cases(6));
     tcase_add_loop_test(tc, test_pipelined, 0, brief_cases(12));
-    tcase_add_loop_test(tc, test_between, 0, brief_cases(3));
+    tcase_add_loop_test(tc, test_between, 0, brief_cases(6));
     tcase_add_test(tc, test_without_halo);
     tcase_add_loop_test(tc, test_free, 0, SEQUELS);
     tcase_add_loop_test(tc, test_elsewhere, 0, brief_cases(9));
