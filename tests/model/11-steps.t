@@ -61,6 +61,9 @@ joints="-DJOINTS=1 -DRANKS=2 -DSTEPS=2" small="-DEPOCHS=1 -DK=1" three="-DRANKS=
   case_holds "joints, and votes are entered in the leg before, or not" "$ends" "" -DEARLY $joints -DEPOCHS=1
   case_holds "two joints, three ranks, and votes are entered in the leg before, or not" "$ends" "" -DEARLY -DJOINTS=2 $three -DSTAYS
   case_holds "joints, and legs become longer and shorter" "$ends" "" -DMIXED $joints $small
+  case_holds "joints, and votes are taken two later" "$ends" "" -DLATER=2 $joints $small
+  case_holds "so a rank closes the loop at any moment, within a pass, too" "$ends" "" -DLATER=2 -DENDS $joints $small
+  case_holds "so a rank is killed" "$ends" "" -DKILLS -DLATER=2 -DJOINTS=2 -DRANKS=2 -DSTEPS=1 $small
   case_holds "joints, and a rank closes the loop at any moment, within a pass, too" "$ends" "" -DLATER=1 -DENDS $joints -DK=1
   case_holds "so where votes are entered in the leg before" "$ends" "" -DEARLY -DENDS $joints $small
   case_holds "so where legs become longer and shorter" "$ends" "" -DMIXED -DENDS $joints $small -DSTAYS

@@ -14,9 +14,10 @@
  * With SYNC ranks report and wait before they vote (sync=yes), and the balancer, an honest one, tells layouts when all have
  * reported, then answers; somebody may go on without an answer PATIENCE times.
  *
- * With LATER a vote is taken so many exchanges after the one it is entered in, and layouts may come in between: 1 in pipelined
- * loops, as many as 3 in stepped ones with short steps.  With EARLY a rank enters a vote in the step before the exchange, or
- * in it, as it comes, and takes it in the exchange; layouts may come in between.
+ * With LATER a vote is taken so many exchanges after the one it is entered in, and layouts may come in between: 1 in
+ * pipelined loops or as many as the last rank is behind, as many as 3 in stepped ones with short steps.  With EARLY a rank
+ * enters a vote in the step before the exchange, or in it, as it comes, and takes it in the exchange; layouts may come in
+ * between.
  *
  * With MIXED as pipelined loops do whose steps become longer and shorter: a vote is taken in the exchange after it was entered
  * within the step, or one exchange later, as the ranks propose in the vote before and the least of all says.
