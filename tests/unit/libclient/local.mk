@@ -33,6 +33,11 @@ tests_unit_libclient_test_flow_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_flow_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread
 tests_unit_libclient_test_flow_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
+check_PROGRAMS += tests/unit/libclient/test_joint
+tests_unit_libclient_test_joint_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_libclient_test_joint_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread
+tests_unit_libclient_test_joint_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+
 check_PROGRAMS += tests/unit/libclient/test_packed
 tests_unit_libclient_test_packed_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_packed_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread
