@@ -87,28 +87,51 @@ static void report(struct lb_loop *l, int64_t now_ns)
     lbc_step_reset(l);
 }
 
-/* Rows that are no longer owned nor near; what of the new halo is among them comes again. */
-static void release(struct lb_loop *l, struct lbx_span old, struct lbx_span new)
+/* What of a span is outside of another. */
+static void outside(struct lbx_span of, struct lbx_span other, struct lbx_span part[static 2])
 {
-    int64_t halo = l->halo;
-    struct lbx_span wide = {old.first > halo ? old.first - halo : 0,
-                            l->n - old.last > halo ? old.last + halo : l->n};
-    struct lbx_span part[2] = {wide, {0, 0}};
-
-    if (old.first == old.last)
-        return;
-    if (new.first < new.last &&new.first < wide.last && wide.first < new.last) {
-        part[0].last = new.first;
-        part[1] = (struct lbx_span){new.last, wide.last};
+    part[0] = of;
+    part[1] = (struct lbx_span){0, 0};
+    if (lbc_layout_both(of, other).first < lbc_layout_both(of, other).last) {
+        part[0].last = other.first;
+        part[1] = (struct lbx_span){other.last, of.last};
     }
+}
+
+/* Of arrays whose memory is ours. */
+static void for_rows(const struct lb_loop *l, const struct lbx_span part[static 2],
+                     void (*act)(void *base, size_t bytes))
+{
     for (size_t a = 0; a < l->nrows; a++) {
         size_t row = l->rows[a].row_bytes;
 
         for (int i = 0; i < 2 && l->rows[a].release; i++)
             if (part[i].first < part[i].last)
-                lbc_array_release(l->rows[a].base + (size_t)part[i].first * row,
-                                  (size_t)(part[i].last - part[i].first) * row);
+                act(l->rows[a].base + (size_t)part[i].first * row,
+                    (size_t)(part[i].last - part[i].first) * row);
     }
+}
+
+static void populate(const struct lb_loop *l, struct lbx_span old, struct lbx_span new)
+{
+    struct lbx_span part[2];
+
+    outside(new, old, part);
+    for_rows(l, part, lbc_array_populate);
+}
+
+/* Rows that are no longer owned nor near; what of the new halo is among them comes again. */
+static void release(const struct lb_loop *l, struct lbx_span old, struct lbx_span new)
+{
+    int64_t halo = l->halo;
+    struct lbx_span wide = {old.first > halo ? old.first - halo : 0,
+                            l->n - old.last > halo ? old.last + halo : l->n};
+    struct lbx_span part[2];
+
+    if (old.first == old.last)
+        return;
+    outside(wide, new, part);
+    for_rows(l, part, lbc_array_release);
 }
 
 /* The next layout comes into force, on all ranks now.  Returns 0, 1 when it is none, on all ranks alike, or -EIO. */
@@ -128,6 +151,7 @@ static int apply(struct lb_loop *l)
     if (l->joins)
         lbc_joint_settle(l, y);
     new = lbc_layout_block(l, y);
+    populate(l, old, new);
     l->ctx->moving = true;
     if (lbc_wait_exchange(l, y->moves) < 0 || (y->carry && lbc_carry_run(l, y->carry) < 0))
         return -EIO;

@@ -8,6 +8,10 @@
 
 #include "libclient/ctx.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
 /* At the start of a page of its own, in front of the rows. */
 struct lbc_array {
     struct lbc_array *next;
@@ -81,12 +85,23 @@ bool lbc_array_holds(const lb_ctx *ctx, const void *base, size_t bytes)
     return false;
 }
 
-void lbc_array_release(void *base, size_t bytes)
+/* Of the whole pages inside. */
+static void advise(void *base, size_t bytes, int advice)
 {
     uintptr_t page = page_bytes(), first = (uintptr_t)base, last = first + bytes;
 
     first = (first + page - 1) / page * page;
     last = last / page * page;
     if (last > first)
-        madvise((void *)first, last - first, MADV_DONTNEED);
+        madvise((void *)first, last - first, advice);
+}
+
+void lbc_array_release(void *base, size_t bytes)
+{
+    advise(base, bytes, MADV_DONTNEED);
+}
+
+void lbc_array_populate(void *base, size_t bytes)
+{
+    advise(base, bytes, MADV_POPULATE_WRITE); /* where it is not known pages come one by one */
 }

@@ -14,6 +14,12 @@ bool lbc_array_holds(const lb_ctx *ctx, const void *base, size_t bytes);
 /* Give the whole pages inside [base, base + bytes) back to the system; they read as zero after. */
 void lbc_array_release(void *base, size_t bytes);
 
+/*
+ * Have memory for the whole pages inside [base, base + bytes), which are about to be received: by one call, where a fault for each
+ * page costs ten times as much on virtual machines that trap each.  What is there stays as it is.
+ */
+void lbc_array_populate(void *base, size_t bytes);
+
 /* Forget ctx's arrays, which live on until lb_array_free with a NULL context. */
 void lbc_array_forget(lb_ctx *ctx);
 

@@ -83,6 +83,8 @@ struct lb_ctx {
     int64_t test_block; /* LB_TEST_BLOCK: elements in a block of a pipelined loop, 0: automatic */
     int64_t test_legs;  /* LB_TEST_LEGS: of a pass with joints, 0: automatic */
     int64_t test_delay_ns; /* LB_TEST_DELAY: CPU time that each of its messages costs more */
+    bool
+        test_unvoted; /* LB_TEST_UNVOTED: stepped loops take no votes, so that no layout comes into force */
 
     /* Of closed loops, for the summary. */
     struct {

@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "libclient/apart.h"
+#include "libclient/array.h"
 #include "libclient/outgoing.h"
 #include "libclient/packed.h"
 #include "libclient/report.h"
@@ -109,11 +110,19 @@ static bool is_due(const struct lbc_in *in, const struct lb_loop *l)
            !lbc_outgoing_has_any(l, in->header.span, in->header.nspans);
 }
 
+static void populate(const struct lb_loop *l, size_t array, const struct lbc_header *h)
+{
+    for (size_t i = 0; i < h->nspans && l->rows[array].release; i++)
+        lbc_array_populate(l->rows[array].base +
+                               (size_t)h->span[i].first * l->rows[array].row_bytes,
+                           (size_t)(h->span[i].last - h->span[i].first) * l->rows[array].row_bytes);
+}
+
 static int begin_receiving(struct lb_ctx *ctx, struct lbc_in *in, const struct lb_loop *l)
 {
     bool all = in->header.kind == LBC_TRANSFER_MOVE;
+    size_t first = all ? 0 : in->header.array, arrays = all ? l->nrows : 1, n;
     struct lbc_segment *segment;
-    size_t n;
     int rc;
 
     if (!fits_loop(l, &in->header))
@@ -126,13 +135,15 @@ static int begin_receiving(struct lb_ctx *ctx, struct lbc_in *in, const struct l
         in->packed_bytes = in->packed ? in->header.packed_bytes : 0;
         ctx->packed_in += in->packed_bytes;
     }
-    segment = calloc(l->nrows * in->header.nspans + 2, sizeof(*segment));
+    segment = calloc(arrays * in->header.nspans + 2, sizeof(*segment));
     if (!segment || (in->header.packed_bytes > 0 && !in->packed)) {
         free(segment);
         return -ENOMEM;
     }
-    n = lbc_transfer_segments(l, all ? 0 : in->header.array, all ? l->nrows : 1, in->header.span,
-                              in->header.nspans, segment, &in->bytes);
+    n = lbc_transfer_segments(l, first, arrays, in->header.span, in->header.nspans, segment,
+                              &in->bytes);
+    for (size_t a = first; a < first + arrays; a++)
+        populate(l, a, &in->header);
     if (in->packed)
         segment[n++] = (struct lbc_segment){in->packed, (size_t)in->header.packed_bytes};
     in->bytes += in->header.packed_bytes;

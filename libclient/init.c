@@ -265,6 +265,7 @@ static struct lb_ctx *init(const void *mpi_comm)
     ctx->test_block = test_number("LB_TEST_BLOCK");
     ctx->test_legs = test_number("LB_TEST_LEGS");
     ctx->test_delay_ns = test_number("LB_TEST_DELAY");
+    ctx->test_unvoted = test_number("LB_TEST_UNVOTED") > 0;
     if (size == 1) {
         struct lbp_params params = find_params();
 

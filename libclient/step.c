@@ -99,7 +99,7 @@ int lbc_step_create(struct lb_loop *l, int64_t halo, int64_t elements)
     l->told = told;
     s->interval = s->legs = 1;
     s->later = elements > 0 && ctx && ctx->sync_ns == 0;
-    s->asking = ctx && ctx->balanced && ctx->transport && ctx->size > 1;
+    s->asking = ctx && ctx->balanced && ctx->transport && ctx->size > 1 && !ctx->test_unvoted;
     l->step = s;
     if (elements > 0)
         s->layout->block = lbc_lanes_first(l, s->layout);
