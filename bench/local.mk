@@ -23,7 +23,7 @@ bench_memory_plain_CFLAGS = $(EX_COMPILE)
 bench_memory_plain_LDADD = $(MPI_LIBS)
 
 EXTRA_DIST += bench/lib.sh bench/ablation bench/balance bench/figures bench/grain bench/launch bench/memory bench/metrics \
-	bench/oscillate bench/overhead bench/placement bench/plan bench/reaction bench/reaction.py bench/scale
+	bench/oscillate bench/overhead bench/placement bench/plan bench/reaction bench/reaction.py bench/scale bench/votes
 
 # The forecasts of policy/ on recorded load.
 noinst_PROGRAMS += sim/forecast-trace
