@@ -39,7 +39,10 @@ cluster lbd all start >/dev/null
 stays() { ctl "$1" --json rank | jq -e ".hosts[] | select(.host == \"$2\") | .stable_s"; } # as HOST knows of HOST
 known() { holds "$(stays n1 n1) > 60 && $(stays n1 n2) > 60 && $(stays n2 n2) > 60"; }
 ok "the controller tells the hosts how long their loads will stay" within 90 known
-IFS=: read -r _ _ _ handed <<<"$(worth n1)"
+for i in 1 2 3; do # on a busy machine the plugin goes on without lbd's answer, as it may
+  IFS=: read -r _ _ _ handed <<<"$(worth n1)"
+  [ -z "$handed" ] || break
+done
 ok "a task is handed it (${handed:-nothing})" holds "${handed:-0} > 60"
 before=$(stays n1 n2)
 ok "a job with lbd" job calm
