@@ -16,7 +16,7 @@ void lbc_array_release(void *base, size_t bytes);
 
 /*
  * Have memory for the whole pages inside [base, base + bytes), which are about to be received: by one call, where a fault for each
- * page costs ten times as much on virtual machines that trap each.  What is there stays as it is.
+ * page costs many times as much on virtual machines that trap each.  What is there stays as it is.
  */
 void lbc_array_populate(void *base, size_t bytes);
 
