@@ -11,8 +11,7 @@ if nm "$top_builddir/.libs/liblb.so" 2>/dev/null | grep -q __asan_init; then
   echo "SKIP: a sanitizer's library has to be in the program, too"
   exit 77
 fi
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl_base_warn_component_unused=0
+. "$top_srcdir/tests/lib/mpi.sh"
 export LD_LIBRARY_PATH=$top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 unset LB_POLICY LB_HOST_SPEED LB_BALANCER_DIR
 dir=$(mktemp -d) || exit 1

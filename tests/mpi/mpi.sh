@@ -4,8 +4,7 @@
 set -u
 top_builddir=${top_builddir:-$PWD}
 command -v mpirun >/dev/null || { echo "SKIP: mpirun is not installed"; exit 77; }
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl_base_warn_component_unused=0
+. "${top_srcdir:-$(dirname "$0")/../..}/tests/lib/mpi.sh"
 # Open MPI leaks by itself, and its processes are not what is looked at here.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 unset LB_POLICY LB_HOST_SPEED LB_BALANCER_DIR

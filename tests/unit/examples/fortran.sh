@@ -22,8 +22,7 @@ if ! command -v mpifort >/dev/null || ! command -v mpirun >/dev/null; then
     exit 0
 fi
 compile mpifort relax "$top_srcdir/examples/relax.f90" || exit 1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl_base_warn_component_unused=0
+. "$top_srcdir/tests/lib/mpi.sh"
 [ ! -x "$top_builddir/lb-balancer" ] || export LB_BALANCER="$top_builddir/lb-balancer"
 for kind in stepped pipelined; do
     timeout 120 mpirun -np 3 "$dir/relax" $kind 60 40 30 >"$dir/out" || { cat "$dir/out"; exit 1; }

@@ -5,8 +5,8 @@ set -u
 bin=$top_builddir/examples
 photo=/usr/share/matplotlib/mpl-data/sample_data/grace_hopper.jpg
 failed=0
-LB_POLICY=off OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export LB_POLICY OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+. "$top_srcdir/tests/lib/mpi.sh"
+export LB_POLICY=off
 
 bad() {
     echo "not ok: $*"
