@@ -98,40 +98,59 @@ static void outside(struct lbx_span of, struct lbx_span other, struct lbx_span p
     }
 }
 
-/* Of arrays whose memory is ours. */
-static void for_rows(const struct lb_loop *l, const struct lbx_span part[static 2],
-                     void (*act)(void *base, size_t bytes))
-{
-    for (size_t a = 0; a < l->nrows; a++) {
-        size_t row = l->rows[a].row_bytes;
-
-        for (int i = 0; i < 2 && l->rows[a].release; i++)
-            if (part[i].first < part[i].last)
-                act(l->rows[a].base + (size_t)part[i].first * row,
-                    (size_t)(part[i].last - part[i].first) * row);
-    }
-}
-
+/* Memory for rows that come, of arrays that are ours. */
 static void populate(const struct lb_loop *l, struct lbx_span old, struct lbx_span new)
 {
     struct lbx_span part[2];
 
     outside(new, old, part);
-    for_rows(l, part, lbc_array_populate);
+    for (size_t a = 0; a < l->nrows; a++) {
+        size_t row = l->rows[a].row_bytes;
+
+        for (int i = 0; i < 2 && l->rows[a].page_bytes > 0; i++)
+            lbc_array_populate(l->rows[a].base + (size_t)part[i].first * row,
+                               (size_t)(part[i].last - part[i].first) * row);
+    }
 }
 
-/* Rows that are no longer owned nor near; what of the new halo is among them comes again. */
+/* A span outside of a block, and as many rows more, but not into the block. */
+static struct lbx_span widened(struct lbx_span s, int64_t rows, struct lbx_span block, int64_t n)
+{
+    struct lbx_span wide = {s.first > rows ? s.first - rows : 0,
+                            n - s.last > rows ? s.last + rows : n};
+
+    if (block.first < block.last && block.last <= s.first && wide.first < block.last)
+        wide.first = block.last;
+    if (block.first < block.last && s.last <= block.first && block.first < wide.last)
+        wide.last = block.first;
+    return wide;
+}
+
+/*
+ * Rows that are no longer owned nor near; what of the new halo is among them comes again.  With what other rows there are on the same
+ * pages, which they may have been kept by.
+ */
 static void release(const struct lb_loop *l, struct lbx_span old, struct lbx_span new)
 {
     int64_t halo = l->halo;
-    struct lbx_span wide = {old.first > halo ? old.first - halo : 0,
-                            l->n - old.last > halo ? old.last + halo : l->n};
     struct lbx_span part[2];
 
     if (old.first == old.last)
         return;
-    outside(wide, new, part);
-    for_rows(l, part, lbc_array_release);
+    outside(widened(old, halo, (struct lbx_span){0, 0}, l->n), new, part);
+    for (size_t a = 0; a < l->nrows; a++) {
+        size_t row = l->rows[a].row_bytes, page = l->rows[a].page_bytes;
+
+        for (int i = 0; i < 2 && page > 0 && row > 0; i++) {
+            struct lbx_span s;
+
+            if (part[i].first >= part[i].last)
+                continue;
+            s = widened(part[i], (int64_t)(page / row + 1), new, l->n);
+            lbc_array_release(l->rows[a].base + (size_t)s.first * row,
+                              (size_t)(s.last - s.first) * row, page);
+        }
+    }
 }
 
 /* The next layout comes into force, on all ranks now.  Returns 0, 1 when it is none, on all ranks alike, or -EIO. */

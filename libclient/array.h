@@ -8,11 +8,14 @@
 
 #include "libclient/lb.h"
 
-/* Is all of [base, base + bytes) in one array of ctx? */
-bool lbc_array_holds(const lb_ctx *ctx, const void *base, size_t bytes);
+/* How large the pages are of the array of ctx that holds all of [base, base + bytes), in bytes; 0: there is none. */
+size_t lbc_array_page(const lb_ctx *ctx, const void *base, size_t bytes);
 
-/* Give the whole pages inside [base, base + bytes) back to the system; they read as zero after. */
-void lbc_array_release(void *base, size_t bytes);
+/*
+ * Give the whole pages, of page_bytes or the system's own if those are larger, inside [base, base + bytes) back to the system; they
+ * read as zero after.  A large page of which a part is given back is broken up, and what comes again comes as small ones.
+ */
+void lbc_array_release(void *base, size_t bytes, size_t page_bytes);
 
 /*
  * Have memory for the whole pages inside [base, base + bytes), which are about to be received: by one call, where a fault for each

@@ -112,7 +112,7 @@ static bool is_due(const struct lbc_in *in, const struct lb_loop *l)
 
 static void populate(const struct lb_loop *l, size_t array, const struct lbc_header *h)
 {
-    for (size_t i = 0; i < h->nspans && l->rows[array].release; i++)
+    for (size_t i = 0; i < h->nspans && l->rows[array].page_bytes > 0; i++)
         lbc_array_populate(l->rows[array].base +
                                (size_t)h->span[i].first * l->rows[array].row_bytes,
                            (size_t)(h->span[i].last - h->span[i].first) * l->rows[array].row_bytes);

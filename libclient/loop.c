@@ -124,7 +124,7 @@ static bool is_shared(struct lb_loop *l, const char *base, size_t bytes)
             size_t other_bytes = (size_t)p->n * p->rows[i].row_bytes;
 
             if (base < p->rows[i].base + other_bytes && p->rows[i].base < base + bytes) {
-                p->rows[i].release = false;
+                p->rows[i].page_bytes = 0;
                 shared = true;
             }
         }
@@ -152,8 +152,8 @@ int lb_loop_array(lb_loop *l, void *base, size_t row_bytes)
     rows[l->nrows].base = base;
     rows[l->nrows].row_bytes = row_bytes;
     rows[l->nrows].flows = false;
-    rows[l->nrows].release =
-        l->ctx && lbc_array_holds(l->ctx, base, bytes) && !is_shared(l, base, bytes);
+    rows[l->nrows].page_bytes =
+        l->ctx && !is_shared(l, base, bytes) ? lbc_array_page(l->ctx, base, bytes) : 0;
     l->nrows++;
     l->row_bytes = all_bytes;
     return 0;

@@ -19,8 +19,9 @@ struct lbc_step;
 struct lbc_rows {
     char *base; /* borrowed */
     size_t row_bytes;
-    bool release; /* rows that moved away are given back to the system */
-    bool flows;   /* in a pipelined loop */
+    size_t
+        page_bytes; /* pages of rows that moved away are given back to the system; 0: they are not */
+    bool flows;     /* in a pipelined loop */
 };
 
 enum lbc_state {

@@ -150,12 +150,13 @@ static void finish(struct lbc_out *out)
     for (size_t a = 0; a < l->nrows; a++) {
         size_t row = l->rows[a].row_bytes;
 
-        if (!l->rows[a].release)
+        if (l->rows[a].page_bytes == 0)
             continue;
         for (size_t i = 0; i < out->nspans; i++)
             if (lbx_spanset_count_in(&l->owned, out->span[i].first, out->span[i].last) == 0)
+                /* by the smallest pages: others on a large one may be ours, or coming */
                 lbc_array_release(l->rows[a].base + (size_t)out->span[i].first * row,
-                                  (size_t)(out->span[i].last - out->span[i].first) * row);
+                                  (size_t)(out->span[i].last - out->span[i].first) * row, 1);
     }
 }
 

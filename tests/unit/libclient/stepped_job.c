@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "libclient/ctx.h"
 #include "libclient/lb.h"
@@ -17,7 +19,7 @@
 #define STEPS 25
 #define SHORT_NS 1e6 /* of which LATER_NS of policy/votes.c has room for LATER */
 #define LONG_NS 1e15 /* half of a step is never over */
-#define WIDE 600     /* words in a row of the wide array: pages of its own */
+#define WIDE 600     /* words in a row of the wide array, if not said otherwise: pages of its own */
 
 struct shared {
     const struct stepped_job *job;
@@ -55,25 +57,50 @@ static void compute_serial(struct shared *s)
     }
 }
 
+static size_t wide_of(const struct stepped_job *j)
+{
+    return j->wide > 0 ? j->wide : WIDE;
+}
+
+/* Pages of an array on which there is no row of the block's and none near it.  The array's last page may be kept: it is not whole. */
+static int64_t kept(const struct stepped_job *j, const struct lbc_rows *rows, int64_t first,
+                    int64_t last)
+{
+    size_t small = (size_t)sysconf(_SC_PAGESIZE), page = rows->page_bytes;
+    size_t bytes = (size_t)j->n * rows->row_bytes / page * page;
+    size_t from = (size_t)(first > j->halo ? first - j->halo : 0) * rows->row_bytes / page * page;
+    size_t to = ((size_t)(last + j->halo) * rows->row_bytes + page - 1) / page * page;
+    unsigned char *there = calloc(bytes / small + 1, 1);
+    int64_t sum = 0;
+
+    ck_assert_int_eq(mincore(rows->base, bytes, there), 0);
+    for (size_t k = 0; k < bytes / small; k++)
+        if (first == last || k * small < from || k * small >= to)
+            sum += there[k] & 1;
+    free(there);
+    return sum;
+}
+
 /* One step; its results go into b, and into the middle of the rows of the wide array. */
 static void run_step(struct member *m, lb_loop *l, int step, const uint64_t *a, uint64_t *b,
                      uint64_t *wide)
 {
     struct shared *s = m->shared;
+    size_t w = wide_of(s->job);
     int64_t first, last;
 
     while (lb_loop_next(l, &first, &last)) {
         if (lb_loop_exchange(l) != -EBUSY || first >= last)
             crew_add(&s->errors, 1);
         for (int64_t i = first; i < last; i++) {
-            uint64_t was = wide[i * WIDE + WIDE / 2];
+            uint64_t was = wide[(size_t)i * w + w / 2];
 
             __atomic_fetch_add(&s->runs[step][i], 1, __ATOMIC_RELAXED);
             b[i] = stencil(a, 1, i, s->job->halo, s->job->n);
             if (b[i] != s->expected[step + 1][i] || was != s->expected[step][i] ||
                 lb_loop_owner(l, i) != m->rank)
                 crew_add(&s->wrong, 1);
-            wide[i * WIDE + WIDE / 2] = b[i];
+            wide[(size_t)i * w + w / 2] = b[i];
             if (!lists_step(m->lists, i, step))
                 crew_add(&s->wrong, 1);
         }
@@ -97,8 +124,9 @@ static void run_loop(struct member *m, lb_ctx *ctx)
     struct shared *s = m->shared;
     const struct stepped_job *j = s->job;
     struct lb_stats stats = {.struct_bytes = sizeof(stats)};
+    size_t w = wide_of(j);
     uint64_t *a = lb_array_alloc(ctx, j->n, sizeof(*a)), *b = lb_array_alloc(ctx, j->n, sizeof(*b));
-    uint64_t *wide = lb_array_alloc(ctx, j->n, WIDE * sizeof(*wide)), *swap;
+    uint64_t *wide = lb_array_alloc(ctx, j->n, w * sizeof(*wide)), *swap;
     struct lb_pack pack = lists_pack(m->lists);
     lb_loop *l = lb_loop_open(ctx, "stepped", j->n);
     int64_t first = 0, last = 0;
@@ -106,12 +134,12 @@ static void run_loop(struct member *m, lb_ctx *ctx)
     if (!l || lb_loop_array(l, a, sizeof(*a)) || lb_loop_stepped(l, -1) != -EINVAL ||
         lb_loop_exchange(l) != -EINVAL || lb_loop_owner(l, 0) != -1 ||
         lb_loop_stepped(l, j->halo) || lb_loop_stepped(l, j->halo) != -EBUSY ||
-        lb_loop_array(l, b, sizeof(*b)) || lb_loop_array(l, wide, WIDE * sizeof(*wide)) ||
+        lb_loop_array(l, b, sizeof(*b)) || lb_loop_array(l, wide, w * sizeof(*wide)) ||
         lb_loop_pack(l, &pack))
         abort();
     for (int k = 0; lb_loop_owned(l, k, &first, &last); k++)
         for (int64_t i = first; i < last; i++) {
-            a[i] = wide[i * WIDE + WIDE / 2] = s->expected[0][i];
+            a[i] = wide[(size_t)i * w + w / 2] = s->expected[0][i];
             lists_fill(m->lists, i);
         }
     fault_arm(j->seed + (uint64_t)m->rank, j->fail_memory);
@@ -136,6 +164,8 @@ static void run_loop(struct member *m, lb_ctx *ctx)
         crew_add(&s->errors, 1);
     if (!lb_loop_owned(l, 0, &first, &last))
         first = last;
+    if (j->kept)
+        crew_add(j->kept, kept(j, &l->rows[2], first, last));
     if (lists_count(m->lists) != last - first)
         crew_add(&s->wrong, 1);
     check_collected(m, l, a, STEPS);

@@ -24,6 +24,10 @@ struct stepped_job {
     /* counts, on all ranks, steps at whose end the next exchange's vote was entered: every second rank does so as soon as may be, the
      * others leave it to the exchange; NULL: nobody asks */
     int64_t *early;
+    /* words in a row of the widest array, and counts, on all ranks, its pages that are kept though there is no row of theirs on them; NULL:
+     * nobody asks */
+    size_t wide;
+    int64_t *kept;
 };
 
 /*

@@ -225,11 +225,11 @@ START_TEST(test_arrays)
     memset(p + 10 * row, 1, 5 * row);
     ck_assert_uint_eq(resident_pages(p, 1000 * row), 15);
     /* two bytes of each end's page belong to others: these pages stay */
-    lbc_array_release(p + 10 * row + 2, 5 * row - 4);
+    lbc_array_release(p + 10 * row + 2, 5 * row - 4, 1);
     ck_assert_uint_eq(resident_pages(p, 1000 * row), 2);
     ck_assert_int_eq(p[10 * row], 1);
     ck_assert_int_eq(p[10 * row + page], 0);
-    lbc_array_release(p + 10 * row + 1, page - 2);
+    lbc_array_release(p + 10 * row + 1, page - 2, 1);
     ck_assert_int_eq(p[10 * row + 1], 1);
     /* nor does one page more come than is wholly inside, and what is there stays */
     lbc_array_populate(p + 10 * row + 2, 5 * row - 4);
@@ -257,26 +257,56 @@ END_TEST
 /* Arrays known to a context, and two loops with the same rows. */
 START_TEST(test_array_of_context)
 {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     struct world *w = world_create(1, 1);
     lb_ctx *ctx = lbc_ctx_create(0, 1, world_transport(w, 0), false, NULL, NULL);
     char *a = lb_array_alloc(ctx, 100, 100), *b = lb_array_alloc(ctx, 10, 10);
     lb_loop *l = lb_loop_open(ctx, "one", 100), *k = lb_loop_open(ctx, "two", 50);
 
-    ck_assert(lbc_array_holds(ctx, a, 10000));
-    ck_assert(lbc_array_holds(ctx, a + 100, 9900));
-    ck_assert(!lbc_array_holds(ctx, a + 100, 9901));
-    ck_assert(!lbc_array_holds(ctx, &w, 1));
+    ck_assert_uint_eq(lbc_array_page(ctx, a, 10000), page);
+    ck_assert_uint_eq(lbc_array_page(ctx, a + 100, 9900), page);
+    ck_assert_uint_eq(lbc_array_page(ctx, a + 100, 9901), 0);
+    ck_assert_uint_eq(lbc_array_page(ctx, &w, 1), 0);
     ck_assert_int_eq(lb_loop_array(l, a, 100), 0);
-    ck_assert(l->rows[0].release);
+    ck_assert_uint_eq(l->rows[0].page_bytes, page);
     ck_assert_int_eq(lb_loop_array(k, a + 5000, 100), 0);
-    ck_assert(!k->rows[0].release);
-    ck_assert(!l->rows[0].release);
+    ck_assert_uint_eq(k->rows[0].page_bytes, 0);
+    ck_assert_uint_eq(l->rows[0].page_bytes, 0);
     ck_assert_int_eq(l->row_bytes, 100);
     lb_array_free(ctx, b);
-    ck_assert(!lbc_array_holds(ctx, b, 1));
+    ck_assert_uint_eq(lbc_array_page(ctx, b, 1), 0);
     lb_finalize(ctx); /* closes the loops, leaves the array */
     a[9999] = 1;
     lb_array_free(NULL, a);
+    world_destroy(w);
+}
+END_TEST
+
+/* Where half a large page or more is a rank's, on Linux with large pages. */
+START_TEST(test_large_pages)
+{
+    const size_t large = (size_t)2 << 20;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), of_large = large / page;
+    bool known =
+        access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0 && !getenv("LB_TEST_VALGRIND");
+    struct world *w = world_create(4, 1);
+    lb_ctx *ctx = lbc_ctx_create(0, 4, world_transport(w, 0), false, NULL, NULL);
+    char *few = lb_array_alloc(ctx, 4, large / 2 - 1), *many = lb_array_alloc(ctx, 8, large);
+
+    ck_assert_uint_eq(lbc_array_page(ctx, few, large), page);
+    ck_assert_uint_eq(lbc_array_page(ctx, many, 8 * large), known ? large : page);
+    ck_assert_uint_eq((uintptr_t)many % large, 0);
+    memset(many, 1, 8 * large);
+    ck_assert_uint_eq(resident_pages(many, 8 * large), 8 * of_large);
+    /* only the second is wholly inside */
+    lbc_array_release(many + large - page, large + 3 * page, large);
+    ck_assert_uint_eq(resident_pages(many, 8 * large), 7 * of_large);
+    ck_assert_int_eq(many[large - 1], 1);
+    ck_assert_int_eq(many[large], 0);
+    ck_assert_int_eq(many[2 * large], 1);
+    lb_array_free(ctx, many);
+    lb_array_free(ctx, few);
+    lb_finalize(ctx);
     world_destroy(w);
 }
 END_TEST
@@ -292,5 +322,6 @@ int main(void)
     tcase_add_test(tc, test_stats_sizes);
     tcase_add_test(tc, test_arrays);
     tcase_add_test(tc, test_array_of_context);
+    tcase_add_test(tc, test_large_pages);
     return suite_run("loop", tc);
 }

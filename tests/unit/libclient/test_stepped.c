@@ -244,6 +244,27 @@ START_TEST(test_many_ranks)
 }
 END_TEST
 
+/* Rows of half a megabyte: memory comes by large pages, several rows on each, and none is kept for rows that have gone. */
+START_TEST(test_large_pages)
+{
+    int64_t kept = 0, moved = 0;
+
+    for (int np = 2; np <= 4; np++) {
+        struct stepped_job j = {.size = np,
+                                .n = 41 + np,
+                                .halo = 1,
+                                .balanced = true,
+                                .wide = ((size_t)1 << 16) + (size_t)np,
+                                .kept = &kept,
+                                .seed = crew_first_seed() * 43000 + (uint64_t)np};
+
+        moved += stepped_job_right(&j, NULL);
+    }
+    ck_assert_int_gt(moved, 0);
+    ck_assert_int_eq(kept, 0);
+}
+END_TEST
+
 /* A layout that did not reach all is applied by none; told again, it is by all. */
 START_TEST(test_layouts_lost)
 {
@@ -376,6 +397,7 @@ int main(void)
     if (!getenv("LB_TEST_TCP")) /* there its end is the connections' end */
         tcase_add_loop_test(tc, test_memory_runs_out, 0, brief_cases(6));
     tcase_add_loop_test(tc, test_many_ranks, 0, brief_cases(2));
+    tcase_add_test(tc, test_large_pages);
     tcase_add_test(tc, test_layouts_lost);
     tcase_add_test(tc, test_fewer_calls);
     tcase_add_test(tc, test_huge_and_empty);
