@@ -100,9 +100,9 @@ lane_valgrind() {
 
 lane_clang() {
   command -v clang >/dev/null || { lane_skip "clang is not installed"; return; }
-  # Its warnings are the same without optimization.
-  if build_tree clang "$build/test/clang" --enable-werror CC=clang CXX=clang++ CFLAGS=-O0 CXXFLAGS=-O0 &&
-    step "clang: make the tests" "$build/log/clang.tests.log" make -C "$build/test/clang" -j"$build_jobs" check TESTS=; then
+  # Its warnings are the same without optimization, and without links.
+  local build_what=(check TESTS= LIBTOOL="$top/tests/lib/compile-only")
+  if build_tree clang "$build/test/clang" --enable-werror CC=clang CXX=clang++ CFLAGS=-O0 CXXFLAGS=-O0; then
     lane_pass
   else
     lane_fail
