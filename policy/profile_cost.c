@@ -25,19 +25,21 @@
 /* What the bins' costs are made of: variances, of all that was seen. */
 struct scatter {
     double mean;
-    double all;      /* round the mean */
-    double even;     /* what is never structure */
-    double measured; /* of it, what measuring puts there in a bin that was seen once */
-    double rough;    /* what neighbours differ by */
-    double passes;   /* seen in a bin, mean */
+    double all;                   /* round the mean */
+    double even;                  /* what is never structure */
+    double measured;              /* of it, what measuring puts there in a bin that was seen once */
+    double rough;                 /* what neighbours differ by */
+    double passes;                /* seen in a bin, mean */
+    double raw[LBP_PROFILE_BINS]; /* what an iteration took; of bins that were seen */
 };
 
 static void find_scatter(const struct lbp_profile *p, struct scatter *s)
 {
-    double iterations = 0, work = 0, steps = 0, size = 0;
+    double iterations = 0, work = 0, all = 0, steps = 0, size = 0;
     int last = -1, nsteps = 0;
 
-    *s = (struct scatter){.mean = 1};
+    s->mean = 1;
+    s->all = s->even = s->measured = s->rough = s->passes = 0;
     for (int bin = 0; bin < p->nbins; bin++) {
         iterations += p->iterations[bin];
         work += p->work[bin];
@@ -54,16 +56,18 @@ static void find_scatter(const struct lbp_profile *p, struct scatter *s)
             last = -1;
         if (p->iterations[bin] <= 0)
             continue;
-        off = p->work[bin] / p->iterations[bin] - s->mean;
-        s->all += p->iterations[bin] / iterations * off * off;
+        s->raw[bin] = p->work[bin] / p->iterations[bin];
+        off = s->raw[bin] - s->mean;
+        all += p->iterations[bin] / iterations * off * off;
         if (last >= 0) {
-            double step = p->work[bin] / p->iterations[bin] - p->work[last] / p->iterations[last];
+            double step = s->raw[bin] - s->raw[last];
 
             steps += step * step / 2;
             nsteps++;
         }
         last = bin;
     }
+    s->all = all;
     s->rough = nsteps > 0 ? steps / nsteps : 0;
     s->even = EVEN_RATIO * EVEN_RATIO * s->mean * s->mean;
     s->measured = fmax(0, p->differ) * (s->mean * s->mean + s->all);
@@ -89,13 +93,14 @@ static void fill_block(struct lbp_profile *p, int from, int to, const struct sca
             double passes = p->iterations[bin] / (double)lbp_profile_bin_size(p, bin);
             /* seen again and again: believed, as far as measuring can be */
             double own = passes > 1 ? 1 - 1 / passes : 0;
-            double raw = p->work[bin] / p->iterations[bin], value;
+            double raw = s->raw[bin], value;
 
             if (s->measured > s->even)
                 own = fmin(own, structure(s, passes, 0));
             value = mean + (own > share ? own : share) * (raw - mean);
             seen++;
-            recent += (raw - recent) / (seen < RECENT ? seen : RECENT);
+            /* each waits for the one before it: no division, but where there are few */
+            recent += seen < RECENT ? (raw - recent) / seen : (raw - recent) * (1. / RECENT);
             p->cost[bin] = value;
             if (open >= 0)
                 for (; open < bin; open++)

@@ -289,11 +289,18 @@ START_TEST(test_large_pages)
     size_t page = (size_t)sysconf(_SC_PAGESIZE), of_large = large / page;
     bool known =
         access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0 && !getenv("LB_TEST_VALGRIND");
-    struct world *w = world_create(4, 1);
-    lb_ctx *ctx = lbc_ctx_create(0, 4, world_transport(w, 0), false, NULL, NULL);
-    char *few = lb_array_alloc(ctx, 4, large / 2 - 1), *many = lb_array_alloc(ctx, 8, large);
+    struct world *w = world_create(1, 1);
+    lb_ctx *ctx = lbc_ctx_create(0, 1, world_transport(w, 0), false, NULL, NULL);
+    char *few, *many;
 
+    ctx->size = 4; /* for its share alone; nobody else is there */
+    few = lb_array_alloc(ctx, 4, large / 2 - 1);
+    many = lb_array_alloc(ctx, 4, large / 2);
+    ctx->size = 1;
     ck_assert_uint_eq(lbc_array_page(ctx, few, large), page);
+    ck_assert_uint_eq(lbc_array_page(ctx, many, 2 * large), known ? large : page);
+    lb_array_free(ctx, many);
+    many = lb_array_alloc(ctx, 8, large);
     ck_assert_uint_eq(lbc_array_page(ctx, many, 8 * large), known ? large : page);
     ck_assert_uint_eq((uintptr_t)many % large, 0);
     memset(many, 1, 8 * large);
