@@ -1,4 +1,8 @@
 # Tests in virtual time, with numeric limits.
+check_PROGRAMS += tests/sim/test_stake
+tests_sim_test_stake_SOURCES = tests/sim/test_stake.c tests/sim/step_cases.c tests/sim/step_cases.h tests/sim/praise.c tests/sim/praise.h
+tests_sim_test_stake_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_sim_test_stake_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 check_PROGRAMS += tests/sim/test_cases
 tests_sim_test_cases_SOURCES = tests/sim/test_cases.c tests/sim/cases.c tests/sim/cases.h
 tests_sim_test_cases_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
@@ -24,15 +28,11 @@ tests_sim_test_joints_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) 
 check_PROGRAMS += tests/sim/test_saved
 tests_sim_test_saved_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_sim_test_saved_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
-check_SCRIPTS += tests/sim/test_lbsim.sh tests/sim/test_balancer_time.sh tests/sim/test_forecast.sh tests/sim/test_ablation.sh tests/sim/planted.sh
+check_SCRIPTS += tests/sim/planted.sh tests/sim/test_lbsim.sh tests/sim/test_balancer_time.sh tests/sim/test_forecast.sh tests/sim/test_ablation.sh
 EXTRA_DIST += tests/sim/test_lbsim.sh tests/sim/test_balancer_time.sh tests/sim/test_forecast.sh tests/sim/test_ablation.sh tests/sim/planted.sh
 check_PROGRAMS += tests/sim/test_reaction
 tests_sim_test_reaction_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_sim_test_reaction_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
-check_PROGRAMS += tests/sim/test_stake
-tests_sim_test_stake_SOURCES = tests/sim/test_stake.c tests/sim/step_cases.c tests/sim/step_cases.h tests/sim/praise.c tests/sim/praise.h
-tests_sim_test_stake_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
-tests_sim_test_stake_LDADD = libsim.la libpolicy.la libcommon.la $(CHECK_LIBS) -lm
 # lbsim with a mechanism switched off, for ablations (bench/ablation).
 noinst_PROGRAMS += tests/sim/lbsim-without
 tests_sim_lbsim_without_SOURCES = $(lbsim_SOURCES) tests/sim/without.c
