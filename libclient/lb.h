@@ -313,7 +313,9 @@ void lb_loop_close(lb_loop *l);
 
 /*
  * Memory for n rows of row_bytes, of which only the touched ones take up memory; rows that move
- * away are given back to the system, by whole pages, unless two loops move them.  Zero at first.
+ * away are given back to the system, by whole pages, unless two loops move them.  Where a rank's
+ * even share of them is 1 MiB or more, pages are of 2 MiB if the system has them (transparent huge
+ * pages, not switched off), and start with the first row.  Zero at first.
  *
  * Returns NULL when out of address space or the size overflows.  Free with lb_array_free.
  */
