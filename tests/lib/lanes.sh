@@ -67,8 +67,8 @@ export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-10}
 lane_make_check() { # NAME DIR [VARIABLE=VALUE...]
   local log=$build/log/$1.check.log st=0 t0=$SECONDS
   printf '%s: make check\n' "$1"
-  # Built first, since tests wait as much as they compute: one more of them at a time than there are processors.
-  timeout -k 20 "$lane_seconds" sh -c 'make -k -j"$0" check TESTS= "$@" && exec make -k -j$(($0 + 1)) check "$@"' \
+  # Built first, since tests wait, too: two more of them at a time than there are processors (one more leaves a sixth of them idle).
+  timeout -k 20 "$lane_seconds" sh -c 'make -k -j"$0" check TESTS= "$@" && exec make -k -j$(($0 + 2)) check "$@"' \
     "$build_jobs" -C "$2" "${@:3}" >"$log" 2>&1 </dev/null || st=$?
   if [ $st = 124 ]; then
     lane_fail
