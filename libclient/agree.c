@@ -108,8 +108,9 @@ static void populate(const struct lb_loop *l, struct lbx_span old, struct lbx_sp
         size_t row = l->rows[a].row_bytes;
 
         for (int i = 0; i < 2 && l->rows[a].page_bytes > 0; i++)
-            lbc_array_populate(l->rows[a].base + (size_t)part[i].first * row,
-                               (size_t)(part[i].last - part[i].first) * row);
+            if (part[i].first < part[i].last)
+                lbc_array_populate(l->rows[a].base + (size_t)part[i].first * row,
+                                   (size_t)(part[i].last - part[i].first) * row);
     }
 }
 
