@@ -197,7 +197,7 @@ static int apply(struct lb_loop *l)
     l->moves_out += y->nout;
     l->bytes_out += y->out * l->row_bytes + out;
     s->move_bytes = (y->in + y->out) * l->row_bytes + in + out;
-    s->move_wall_ns = wall_ns;
+    s->move_wall_ns = s->applied_ns = wall_ns;
     s->move_cpu_ns = cpu_ns;
     if (l->ctx->published || lbc_ctx_is_sync(l->ctx))
         return 0;
@@ -410,6 +410,7 @@ int lbc_step_join(struct lb_loop *l)
     bool waits;
     int rc;
 
+    s->applied_ns = 0;
     lbc_exchange_overhear(ctx, began_ns);
     (void)!lbc_vote_look(ctx); /* a failure shows in the vote */
     waits = vote_waits(l);
@@ -419,7 +420,7 @@ int lbc_step_join(struct lb_loop *l)
     if (rc == 0 && s->layout != before)
         rc = lbc_wait_exchange(l, s->layout->seams);
     if (waits || s->layout != before)
-        lbc_step_waited(l, began_ns);
+        lbc_step_waited(l, began_ns + s->applied_ns);
     end_round(l, lbx_clock_mono_ns());
     return rc;
 }
@@ -445,12 +446,13 @@ int lb_loop_exchange(lb_loop *l)
     if (ctx->size > 1 && (!ctx->transport || ctx->failed))
         return -EIO;
     lbc_size_settle(l);
+    s->applied_ns = 0;
     rc = vote(l);
     if (rc == 0)
         rc = lbc_wait_exchange(l, s->layout->halos);
     s->exchanges++;
     now_ns = lbx_clock_mono_ns();
-    s->wait_ns += now_ns - began_ns;
+    s->wait_ns += now_ns - began_ns - s->applied_ns;
     l->total.wait_ns += now_ns - began_ns;
     end_round(l, now_ns);
     return rc;

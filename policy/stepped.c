@@ -305,12 +305,6 @@ int64_t lbp_stepped_step(const struct lbp_stepped *s, uint32_t rank)
     return s->rank[rank].step;
 }
 
-/* DOACROSS: ranks wait for their neighbours alone. */
-static bool flows(const struct lbp_stepped *s)
-{
-    return s->config.pipelined > 0 && !s->config.params.sync;
-}
-
 int lbp_stepped_report(struct lbp_stepped *s, const struct lbp_stepped_report *r, int64_t now_ns,
                        struct lbp_stepped_action *ret_action, size_t *ret_n)
 {
@@ -333,7 +327,8 @@ int lbp_stepped_report(struct lbp_stepped *s, const struct lbp_stepped_report *r
     if (r->move_bytes > 0) {
         s->moved_bytes = lbp_plus(s->moved_bytes, r->move_bytes);
         lbp_layout_cost_add(&s->layout_cost, r->move_bytes, r->move_wall_ns);
-        s->cost_ns = s->passed_ns + lbp_layout_cost_ns(&s->layout_cost, flows(s));
+        rank->moved_ns += (double)r->move_wall_ns;
+        s->cost_ns = s->passed_ns + lbp_layout_cost_ns(&s->layout_cost, lbp_stepped_flows(s));
         s->cost_bytes = r->move_bytes > s->cost_bytes ? r->move_bytes : s->cost_bytes;
         s->cost_cpu_ns = r->move_cpu_ns > s->cost_cpu_ns ? r->move_cpu_ns : s->cost_cpu_ns;
     }

@@ -168,6 +168,18 @@ static void learn_move(struct lbp_stepped *s)
                          s->cost_cpu_ns);
     s->cost_bytes = s->cost_cpu_ns = 0;
     s->layout_cost = (struct lbp_layout_cost){0};
+    for (uint32_t i = 0; i < s->config.nranks; i++)
+        s->rank[i].moved_ns = 0;
+}
+
+/* Who moved less than others has waited for them since, which is in what the layout cost. */
+static void leave_out_moves(struct lbp_stepped *s)
+{
+    for (uint32_t i = 0; i < s->config.nranks && !lbp_stepped_flows(s); i++) {
+        struct stepped_rank *r = &s->rank[i];
+
+        r->wait = fmax(0, r->wait - (s->layout_cost.longest_ns - r->moved_ns));
+    }
 }
 
 void lbp_stepped_passed(struct lbp_stepped *s)
@@ -378,6 +390,7 @@ void lbp_stepped_settle(struct lbp_stepped *s, int64_t now_ns)
     struct others others;
     struct since since;
 
+    leave_out_moves(s);
     learn_move(s);
     since = measure_ranks(s, first);
     forget_cold(s);

@@ -28,6 +28,7 @@ struct stepped_rank {
     struct lbp_filter filter;
     double work, wall, wait; /* since the last decision */
     int64_t steps;           /* the same */
+    double moved_ns;         /* that it says of the last layout */
     double filtering_ns;     /* elapsed in the filter's window that is not full */
     double now_work, prev_work,
         first_work;             /* of a step, with the bounds now, before, and at first */
@@ -147,6 +148,12 @@ struct lbp_stepped {
 static inline bool lbp_stepped_published(const struct lbp_stepped *s)
 {
     return s->config.params.policy == LBP_SIEGELL;
+}
+
+/* DOACROSS: ranks wait for their neighbours alone. */
+static inline bool lbp_stepped_flows(const struct lbp_stepped *s)
+{
+    return s->config.pipelined > 0 && !s->config.params.sync;
 }
 
 /*

@@ -12,4 +12,5 @@ EXTRA_DIST += tests/package/10-debian.t tests/package/20-admin.t
 
 EXTRA_DIST += tests/model/spin.sh tests/model/moves.pml tests/model/10-moves.t tests/model/steps.pml tests/model/11-steps.t \
 	tests/model/sync.pml tests/model/12-sync.t tests/model/pieces.pml tests/model/13-pieces.t \
-	tests/model/carry.pml tests/model/14-carry.t tests/model/closing.pml tests/model/15-closing.t tests/model/16-joints.t
+	tests/model/carry.pml tests/model/14-carry.t tests/model/closing.pml tests/model/15-closing.t tests/model/16-joints.t \
+	tests/model/17-votes.t

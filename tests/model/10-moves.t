@@ -16,9 +16,9 @@ case_holds "and through two passes" "$ends" "" -DRANKS=2 -DPASSES=2 -DMOVES=2 -D
 case_holds "no run goes on for ever" "$cycles" -l -DRANKS=3 -DPASSES=1 -DMOVES=2 -DCLOSES
 case_holds "nor through two passes" "$cycles" -l -DRANKS=2 -DPASSES=2 -DMOVES=2
 
-for p in 1 2 3 4; do ok "planted fault $p is found" found 'assertion violated' "$ends" "" -DRANKS=3 -DPASSES=2 -DMOVES=2 -DPLANTED=$p; done
-ok "planted fault 5 is found" found 'invalid end state (' "$ends" "" -DRANKS=3 -DPASSES=2 -DMOVES=2 -DPLANTED=5
-ok "planted fault 6 is found" found 'non-progress cycle (' "$cycles" -l -DRANKS=2 -DPASSES=2 -DMOVES=2 -DPLANTED=6
-for p in 7 10; do ok "planted fault $p is found" found 'assertion violated' "$ends" "" -DRANKS=3 -DPASSES=1 -DMOVES=2 -DDIES -DPLANTED=$p; done
-for p in 8 9; do ok "planted fault $p is found" found 'invalid end state (' "$ends" "" -DRANKS=3 -DPASSES=1 -DMOVES=2 -DDIES -DPLANTED=$p; done
+for p in 1 2 3 4; do case_finds $p "$wrong" "$ends" "" -DRANKS=3 -DPASSES=2 -DMOVES=2; done
+case_finds 5 "$stuck" "$ends" "" -DRANKS=3 -DPASSES=2 -DMOVES=2
+case_finds 6 'non-progress cycle (' "$cycles" -l -DRANKS=2 -DPASSES=2 -DMOVES=2
+for p in 7 10; do case_finds $p "$wrong" "$ends" "" -DRANKS=3 -DPASSES=1 -DMOVES=2 -DDIES; done
+for p in 8 9; do case_finds $p "$stuck" "$ends" "" -DRANKS=3 -DPASSES=1 -DMOVES=2 -DDIES; done
 done_testing

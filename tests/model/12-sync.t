@@ -12,8 +12,7 @@ case_holds "FINAL at any moment" "$ends" "" -DRANKS=2 -DITERATIONS=3 -DASKS=3 -D
 case_holds "three ranks" "$ends" "" -DRANKS=3 -DASKS=1
 case_holds "patience ends: an old answer lets nobody go on" "$ends" "" -DRANKS=2 -DITERATIONS=3 -DPATIENCE=2
 
-stuck='invalid end state (' wrong='assertion violated'
-faulty() { ok "planted fault $1 is found" found "$2" "$ends" "" -DRANKS=2 -DITERATIONS=3 -DPLANTED="$1" "${@:3}"; }
+faulty() { case_finds "$1" "$2" "$ends" "" -DRANKS=2 -DITERATIONS=3 "${@:3}"; }
 for p in 1 2; do faulty $p "$stuck"; done
 faulty 4 "$stuck" -DEARLY
 faulty 3 "$wrong" -DPATIENCE=2

@@ -16,8 +16,7 @@ case_holds "and through two passes" "$ends" "" -DMOVES=1 -DPASSES=2 -DBREAKS
 case_holds "a rank dies between two pieces: nothing is run twice, nobody waits for ever" "$ends" "" -DMOVES=1 -DRANKS=3 -DDIES
 case_holds "no run goes on for ever" "$cycles" -l -DMOVES=1 -DPASSES=2 -DCLOSES
 
-wrong='assertion violated' stuck='invalid end state ('
-faulty() { ok "planted fault $1 is found" found "$2" "$ends" "" -DPLANTED="$1" "${@:3}"; }
+faulty() { case_finds "$1" "$2" "$ends" "" "${@:3}"; }
 for p in 1 2 3 5 7 8 9 10; do faulty $p "$wrong" -DMOVES=1; done
 for p in 4 11; do faulty $p "$wrong" -DMOVES=1 -DBREAKS; done
 faulty 6 "$wrong" -DMOVES=2

@@ -13,8 +13,7 @@ case_holds "from any rank to any other, in circles and both ways" "$ends" "" -DN
 case_holds "a rank dies at any moment: who goes on has all that is its own, nobody waits for ever" "$ends" "" -DN=3 -DSIZED=1 -DDIES=1
 case_holds "two die" "$ends" "" -DN=3 -DSIZED=1 -DDIES=2
 
-wrong='assertion violated' stuck='invalid end state ('
-faulty() { ok "planted fault $1 is found" found "$2" "$ends" "" -DPLANTED="$1" "${@:3}"; }
+faulty() { case_finds "$1" "$2" "$ends" "" "${@:3}"; }
 faulty 1 "$stuck" -DN=4
 faulty 2 "$stuck" -DN=3 -DANY
 for p in 3 4 5 6 7 8; do faulty $p "$wrong" -DN=4; done

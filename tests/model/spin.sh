@@ -26,6 +26,9 @@ holds() { # CFLAGS PANFLAGS DEFINE...
     ! sed -n '/^unreached in/,/states)/p' "$tap_tmp/pan.out" | grep 'pml:' | grep -v '"-end-"' >/dev/null
 }
 
+wrong='assertion violated' stuck='invalid end state (' # what a search says of a fault
+either="$wrong\|$stuck"
+
 found() { # REGEX CFLAGS PANFLAGS DEFINE...
   local what=$1 optimize=-O0
   shift
@@ -43,4 +46,8 @@ case_holds() { # TEXT CFLAGS PANFLAGS DEFINE...
   shift
   ok "$text" holds "$@"
   diag "$(states) states"
+}
+
+case_finds() { # PLANTED-FAULT REGEX CFLAGS PANFLAGS DEFINE...
+  ok "planted fault $1 is found" found "$2" "$3" "$4" -DPLANTED="$1" "${@:5}"
 }
