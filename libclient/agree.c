@@ -197,7 +197,8 @@ static int apply(struct lb_loop *l)
     l->moves_out += y->nout;
     l->bytes_out += y->out * l->row_bytes + out;
     s->move_bytes = (y->in + y->out) * l->row_bytes + in + out;
-    s->move_wall_ns = s->applied_ns = wall_ns;
+    s->move_wall_ns = wall_ns;
+    s->applied_ns += wall_ns;
     s->move_cpu_ns = cpu_ns;
     if (l->ctx->published || lbc_ctx_is_sync(l->ctx))
         return 0;

@@ -321,13 +321,13 @@ int lbp_stepped_report(struct lbp_stepped *s, const struct lbp_stepped_report *r
     s->step = r->step > s->step ? r->step : s->step;
     if (r->epoch > rank->epoch || !rank->reported) {
         s->napplied += r->epoch == s->epoch;
+        rank->moved_ns = (double)r->move_wall_ns;
         rank->epoch = r->epoch;
         rank->reported = true;
     }
     if (r->move_bytes > 0) {
         s->moved_bytes = lbp_plus(s->moved_bytes, r->move_bytes);
         lbp_layout_cost_add(&s->layout_cost, r->move_bytes, r->move_wall_ns);
-        rank->moved_ns += (double)r->move_wall_ns;
         s->cost_ns = s->passed_ns + lbp_layout_cost_ns(&s->layout_cost, lbp_stepped_flows(s));
         s->cost_bytes = r->move_bytes > s->cost_bytes ? r->move_bytes : s->cost_bytes;
         s->cost_cpu_ns = r->move_cpu_ns > s->cost_cpu_ns ? r->move_cpu_ns : s->cost_cpu_ns;

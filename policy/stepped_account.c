@@ -168,8 +168,6 @@ static void learn_move(struct lbp_stepped *s)
                          s->cost_cpu_ns);
     s->cost_bytes = s->cost_cpu_ns = 0;
     s->layout_cost = (struct lbp_layout_cost){0};
-    for (uint32_t i = 0; i < s->config.nranks; i++)
-        s->rank[i].moved_ns = 0;
 }
 
 /* Who moved less than others has waited for them since, which is in what the layout cost. */
@@ -178,7 +176,7 @@ static void leave_out_moves(struct lbp_stepped *s)
     for (uint32_t i = 0; i < s->config.nranks && !lbp_stepped_flows(s); i++) {
         struct stepped_rank *r = &s->rank[i];
 
-        r->wait = fmax(0, r->wait - (s->layout_cost.longest_ns - r->moved_ns));
+        r->wait = fmax(0, r->wait - fmax(0, s->layout_cost.longest_ns - r->moved_ns));
     }
 }
 

@@ -119,6 +119,21 @@ static void check_collected(struct member *m, lb_loop *l, uint64_t *a, int steps
             crew_add(&s->wrong, 1);
 }
 
+/* What a layout takes within an exchange is told as the move's, and not as waiting again. */
+static void exchange(struct member *m, lb_loop *l)
+{
+    const struct lbc_step *step = l->step;
+    const struct lbc_layout *before = step->layout;
+    int64_t began_ns = lbx_clock_mono_ns();
+
+    if (lb_loop_exchange(l) != 0)
+        crew_add(&m->shared->errors, 1);
+    else if (before && step->layout != before &&
+             (step->applied_ns <= 0 ||
+              step->wait_ns > lbx_clock_mono_ns() - began_ns - step->applied_ns))
+        crew_add(&m->shared->wrong, 1);
+}
+
 static void run_loop(struct member *m, lb_ctx *ctx)
 {
     struct shared *s = m->shared;
@@ -146,8 +161,7 @@ static void run_loop(struct member *m, lb_ctx *ctx)
     for (int step = 0; step < STEPS; step++) {
         if (j->late)
             l->step->step_ns = SHORT_NS;
-        if (lb_loop_exchange(l) != 0)
-            crew_add(&s->errors, 1);
+        exchange(m, l);
         if (j->late && l->step->voted)
             crew_add(j->late, 1);
         if (j->early)

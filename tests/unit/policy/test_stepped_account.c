@@ -224,6 +224,34 @@ START_TEST(test_layout_cost)
 }
 END_TEST
 
+/* Who moved less than others waits for them in the next step, and the layout has cost that already: no step is longer by it. */
+START_TEST(test_layout_is_no_waiting)
+{
+    struct lbp_stepped *s = make_with("auto,period=0.1s");
+    int k = 1;
+
+    for (; k <= 40 && s->epoch == 0; k++)
+        five_steps(s, k, (double[]){.02, .04});
+    ck_assert_uint_eq(s->epoch, 1);
+    for (int steps = 0; steps <= 5; steps += 5) {
+        for (uint32_t r = 0; r < 2; r++) {
+            struct lbp_stepped_report d = did(r, 5 * (k - 1) + steps, steps, 0);
+
+            d.epoch = 1;
+            d.first = r == 0 ? 0 : s->bound[1];
+            d.last = r == 0 ? s->bound[1] : 1000;
+            d.wall_ns = d.cpu_ns = steps * 14 * MS;
+            d.wait_ns = steps * (r == 0 ? 1 : 15) * MS;
+            d.move_bytes = steps > 0 || r > 0 ? 0 : 300000;
+            d.move_wall_ns = steps > 0 ? 0 : r == 0 ? 100 * MS : 30 * MS;
+            ck_assert_int_eq(say(s, d, (int64_t)k * 120 * MS + steps * 16 * MS), 0);
+        }
+    }
+    ck_assert_double_eq_tol(s->over_ns / s->over_steps, 1e6, 1);
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
 /* The account of the first bounds counts the same cost; ranks of a stepped loop wait for the longest, whatever they say of flowing. */
 START_TEST(test_layout_cost_of_firsts)
 {
@@ -451,6 +479,7 @@ int main(void)
     tcase_add_loop_test(t, test_load_meets_plan, 0, 2);
     tcase_add_test(t, test_load_refused);
     tcase_add_test(t, test_layout_cost);
+    tcase_add_test(t, test_layout_is_no_waiting);
     tcase_add_test(t, test_layout_cost_of_firsts);
     tcase_add_test(t, test_first_again);
     tcase_add_test(t, test_elsewhere);
