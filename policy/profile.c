@@ -18,6 +18,8 @@
 /* and also, whatever was said, when so many measurements running were off to the same side by so much, ratio: the cost has changed. */
 #define LASTS 4
 #define OFF 0.06
+/* Iterations that take less than this part of what they took the first time had touched their memory then for the first time. */
+#define COLD 0.6
 /* A measurement changes the scatter of costs by this part of the difference; */
 #define LEARN 0.1
 /* and a round of comparisons, one pass over the loop, changes what two measurements differ by by one over this. */
@@ -84,6 +86,30 @@ static void end_round(struct lbp_profile *p)
         p->differ = p->differ < 0 ? variance : p->differ + (variance - p->differ) / ROUNDS;
     }
     memset(&p->round, 0, sizeof(p->round));
+}
+
+/*
+ * The first measurement says nothing of what comes, then: it is forgotten in the bins that the span covers.  Whole bins alone, as in a
+ * part of one iterations may be others.
+ */
+static bool forget_cold(struct lbp_profile *p, int64_t first, int64_t last, double work)
+{
+    int from = (int)((first + p->width - 1) / p->width), to = (int)(last / p->width);
+    double seen = 0, took = 0;
+
+    for (int bin = from; bin < to; bin++) {
+        if (p->iterations[bin] > (double)p->width)
+            return false;
+        seen += p->iterations[bin];
+        took += p->work[bin];
+    }
+    if (seen < (double)(last - first) / 2 || work / (double)(last - first) >= COLD * took / seen)
+        return false;
+    for (int bin = from; bin < to; bin++) {
+        p->iterations[bin] = p->work[bin] = p->cost[bin] = p->latest[bin] = 0;
+        p->off[bin] = 0;
+    }
+    return true;
 }
 
 /* Compare with what the same span took the last time: of another the difference would be the iterations'. */
@@ -159,6 +185,7 @@ void lbp_profile_add(struct lbp_profile *p, int64_t first, int64_t last, double 
 {
     if (!is_good(p, first, last, work))
         return;
+    (void)forget_cold(p, first, last, work);
     compare(p, first, last, work);
     watch(p, first, last, work);
     add(p, first, last, work);
@@ -166,11 +193,12 @@ void lbp_profile_add(struct lbp_profile *p, int64_t first, int64_t last, double 
 
 void lbp_profile_add_whole(struct lbp_profile *p, int64_t first, int64_t last, double work)
 {
-    double thought;
+    double thought = 0;
 
     if (!is_good(p, first, last, work))
         return;
-    thought = lbp_profile_learned(p) ? lbp_profile_work(p, first, last) : 0;
+    if (!forget_cold(p, first, last, work) && lbp_profile_learned(p))
+        thought = lbp_profile_work(p, first, last);
     compare(p, first, last, work);
     watch(p, first, last, work);
     if (!(thought > 0)) {

@@ -16,7 +16,8 @@
 #define RIGHT 1.25
 /* Moves of up to so many bytes tell of a move's fixed cost, longer ones of that of a byte. */
 #define SMALL 65536
-/* A move changes what is expected by this part of the difference, but for the first ones, whose mean is taken. */
+/* A move changes what is expected by this part of the difference, but for the first ones, whose mean is taken; what is expected of a
+ * byte by the less, the fewer the move has than usual. */
 #define LEARN 0.25
 
 void lbp_profit_init(struct lbp_profit *p, double message_ns, int64_t now_ns)
@@ -44,11 +45,15 @@ void lbp_profit_moved(struct lbp_profit *p, int64_t bytes, int64_t wall_ns, int6
 {
     double learn = fmax(LEARN, 1 / (double)(p->moves + 1)); /* what was guessed weighs nothing */
 
-    if (bytes <= SMALL)
+    if (bytes <= SMALL) {
         p->fixed_ns += learn * ((double)wall_ns - p->fixed_ns);
-    else
-        p->byte_ns +=
-            learn * (fmax(0.01, ((double)wall_ns - p->fixed_ns) / (double)bytes) - p->byte_ns);
+    } else {
+        double part = p->usual_bytes > 0 ? fmin(1, (double)bytes / p->usual_bytes) : 1;
+
+        p->usual_bytes += learn * ((double)bytes - p->usual_bytes);
+        p->byte_ns += learn * part *
+                      (fmax(0.01, ((double)wall_ns - p->fixed_ns) / (double)bytes) - p->byte_ns);
+    }
     p->cpu_ns += learn * (2 * (double)cpu_ns - p->cpu_ns);
     p->moves++;
 }

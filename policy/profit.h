@@ -16,12 +16,13 @@
 #include "policy/horizon.h"
 
 struct lbp_profit {
-    double fixed_ns;   /* elapsed time of a move, as its source sees it, but for its rows */
-    double byte_ns;    /* of a byte */
-    double cpu_ns;     /* CPU time of a move, both ends */
-    int64_t moves;     /* measured */
-    double margin;     /* benefits count so many times; learned from wrong calls */
-    double margin_max; /* at most so many */
+    double fixed_ns;    /* elapsed time of a move, as its source sees it, but for its rows */
+    double byte_ns;     /* of a byte */
+    double usual_bytes; /* that a move has which tells of that */
+    double cpu_ns;      /* CPU time of a move, both ends */
+    int64_t moves;      /* measured */
+    double margin;      /* benefits count so many times; learned from wrong calls */
+    double margin_max;  /* at most so many */
     double margin_min;
     double asked;               /* a plan must bring so many times its cost */
     struct lbp_horizon horizon; /* so long a gain lasts */
