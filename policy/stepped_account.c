@@ -339,10 +339,20 @@ static void begin_anew(struct lbp_stepped *s)
     s->nfresh = 0;
 }
 
-/* How much longer than their slowest rank computes steps take: of a pipeline, which is filled in each, the ratio; else ns, returned. */
+/* How much longer than their slowest rank computes steps have taken with the present bounds, on the whole, ns. */
+static double usual_over(const struct lbp_stepped *s)
+{
+    return s->over_steps > 0 ? s->over_sure * fmax(0, s->over_ns) / s->over_steps : 0;
+}
+
+/*
+ * How much longer than their slowest rank computes steps take: of a pipeline, which is filled in each, the ratio; else ns, returned.
+ * Ranks report at different steps: when one becomes slow the others have waited for it in what they tell, before it tells of that
+ * itself.  So what there was too much of one time is left out the next.
+ */
 static double measure_over(struct lbp_stepped *s, const struct since *t)
 {
-    double over = 0;
+    double over = 0, before = fmax(0, s->over_ns);
 
     if (t->measured_ns > 0)
         s->stretch = fmin(s->stretch, t->real_ns / t->measured_ns);
@@ -354,7 +364,7 @@ static double measure_over(struct lbp_stepped *s, const struct since *t)
         over = t->elapsed_ns / t->elapsed_steps - t->measured_ns;
     s->over_ns += over * (double)t->steps;
     s->over_steps += (double)t->steps;
-    return s->over_sure * fmax(0, over);
+    return t->steps > 0 ? s->over_sure * (fmax(0, s->over_ns) - before) / (double)t->steps : 0;
 }
 
 /* What steps take with the present bounds, and would with the very first. */
@@ -364,6 +374,7 @@ static void time_steps(struct lbp_stepped *s, bool first, const struct since *t,
     double over = measure_over(s, t);
 
     s->tried_ns = t->measured_ns * s->stretch + over;
+    s->usual_ns = t->measured_ns * s->stretch + usual_over(s);
     s->without_ns = o->first * s->stretch + (first ? over : s->first_over_ns);
     if (memcmp(s->bound, s->first, ((size_t)s->config.nranks + 1) * sizeof(*s->bound)) == 0)
         s->without_ns =
@@ -415,7 +426,7 @@ void lbp_stepped_keep_over(struct lbp_stepped *s)
 
     if (first) /* of few steps it says little, and all others are compared with it */
         s->over_sure = s->over_steps / (s->over_steps + SURE_STEPS);
-    s->prev_over_ns = s->over_steps > 0 ? s->over_sure * fmax(0, s->over_ns) / s->over_steps : 0;
+    s->prev_over_ns = usual_over(s);
     if (first)
         s->first_over_ns = s->prev_over_ns;
     s->over_ns = s->over_steps = 0;
@@ -434,14 +445,14 @@ double lbp_stepped_look_back(struct lbp_stepped *s, int64_t now_ns)
 {
     if (s->prev_expected_ns < 0 || lbp_stepped_published(s))
         return 0;
-    s->home = s->without_ns < (1 - STEPPED_HOME_GAIN) * s->tried_ns &&
+    s->home = s->without_ns < (1 - STEPPED_HOME_GAIN) * s->usual_ns &&
               lbp_stepped_has_lost(s, now_ns) && are_others(s, s->first);
     if (s->home)
         return s->without_ns;
     /* before are the bounds that were found to be wrong; or those of another moment */
     if (s->undoing || s->kind != 0)
         return 0;
-    if (are_others(s, s->prev) && s->prev_expected_ns < BACK * s->tried_ns &&
+    if (are_others(s, s->prev) && s->prev_expected_ns < BACK * s->usual_ns &&
         s->won_ns < -(1 - BACK + s->chance) * s->held_ns) /* by more than chance */
         return s->prev_expected_ns;
     /* more work made its host slower, or a plan was wrong: it was better before */

@@ -44,7 +44,7 @@ double lbp_stepped_gain(const struct lbp_stepped_decision *d)
 /* A step with the present bounds, as it compares with one with those before. */
 static double present_ns(const struct lbp_stepped *s)
 {
-    return s->worse ? s->held_ns / s->held_steps : s->tried_ns;
+    return s->worse ? s->held_ns / s->held_steps : s->usual_ns;
 }
 
 /* Bounds of before are known by what they did: they are better for as long as speeds stay as they are. */
