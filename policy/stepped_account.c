@@ -346,6 +346,18 @@ static double usual_over(const struct lbp_stepped *s)
 }
 
 /*
+ * After a layout quotas are used up by its moves, and caches cold: what steps take longer then than with the bounds before is what
+ * the moves have cost, and not the bounds', up to as much again as they took themselves.  Returns it, of a step, ns.
+ */
+static double charge_after_layout(struct lbp_stepped *s, double over, int64_t steps)
+{
+    double more = fmin(fmax(0, over - s->prev_over_ns), s->cost_ns / (double)steps);
+
+    s->cost_ns += s->over_sure * more * (double)steps;
+    return more;
+}
+
+/*
  * How much longer than their slowest rank computes steps take: of a pipeline, which is filled in each, the ratio; else ns, returned.
  * Ranks report at different steps: when one becomes slow the others have waited for it in what they tell, before it tells of that
  * itself.  So what there was too much of one time is left out the next.
@@ -362,6 +374,8 @@ static double measure_over(struct lbp_stepped *s, const struct since *t)
     /* the mean of all: ranks report at different steps, and a slow one is in some of the sums now, in others the next time */
     if (t->elapsed_steps > 0 && !lbp_stepped_published(s))
         over = t->elapsed_ns / t->elapsed_steps - t->measured_ns;
+    if (s->prev_expected_ns >= 0 && s->held_steps == 0 && t->steps > 0)
+        over -= charge_after_layout(s, over, t->steps);
     s->over_ns += over * (double)t->steps;
     s->over_steps += (double)t->steps;
     return t->steps > 0 ? s->over_sure * (fmax(0, s->over_ns) - before) / (double)t->steps : 0;

@@ -224,30 +224,45 @@ START_TEST(test_layout_cost)
 }
 END_TEST
 
-/* Who moved less than others waits for them in the next step, and the layout has cost that already: no step is longer by it. */
+/*
+ * Who moved less than others waits for them in the next step, and the layout has cost that already: no step is longer by it.  What the
+ * first steps take longer all the same, 1 ms each, the layout has cost, too; and later ones do.
+ */
 START_TEST(test_layout_is_no_waiting)
 {
-    struct lbp_stepped *s = make_with("auto,period=0.1s");
+    static const double row_ms[] = {.02, .04};
+    static const int64_t move_ms[] = {100, 30};
+    struct lbp_stepped *s = make_with("auto,period=0.1s,threshold=0.2");
+    double longest;
     int k = 1;
 
     for (; k <= 40 && s->epoch == 0; k++)
-        five_steps(s, k, (double[]){.02, .04});
+        five_steps(s, k, row_ms);
     ck_assert_uint_eq(s->epoch, 1);
-    for (int steps = 0; steps <= 5; steps += 5) {
+    s->turned = false; /* the plan is not amended */
+    longest = fmax((double)s->bound[1] * row_ms[0], (double)(1000 - s->bound[1]) * row_ms[1]);
+    for (int i = 0; i < 3; i++) {
+        int64_t steps = i > 0 ? 5 : 0;
+
         for (uint32_t r = 0; r < 2; r++) {
-            struct lbp_stepped_report d = did(r, 5 * (k - 1) + steps, steps, 0);
+            struct lbp_stepped_report d = did(r, 5 * (k - 1 + i), steps, 0);
 
             d.epoch = 1;
             d.first = r == 0 ? 0 : s->bound[1];
             d.last = r == 0 ? s->bound[1] : 1000;
-            d.wall_ns = d.cpu_ns = steps * 14 * MS;
-            d.wait_ns = steps * (r == 0 ? 1 : 15) * MS;
-            d.move_bytes = steps > 0 || r > 0 ? 0 : 300000;
-            d.move_wall_ns = steps > 0 ? 0 : r == 0 ? 100 * MS : 30 * MS;
-            ck_assert_int_eq(say(s, d, (int64_t)k * 120 * MS + steps * 16 * MS), 0);
+            d.cpu_ns = i > 0 ? (d.last - d.first) * MS / 10 : 0;
+            d.wall_ns = (int64_t)((double)(d.last - d.first) * row_ms[r] * (double)(steps * MS));
+            d.wait_ns = (int64_t)((longest + 1) * (double)(steps * MS)) - d.wall_ns +
+                        (i == 1 ? (100 - move_ms[r]) * MS : 0);
+            d.move_wall_ns = i > 0 ? 0 : move_ms[r] * MS;
+            d.move_bytes = i > 0 || r > 0 ? 0 : 300000;
+            ck_assert_int_eq(say(s, d, (int64_t)(k + i) * 120 * MS), 0);
         }
+        ck_assert_uint_eq(s->epoch, 1);
     }
-    ck_assert_double_eq_tol(s->over_ns / s->over_steps, 1e6, 1);
+    ck_assert_double_gt(s->over_sure, 0.1);
+    ck_assert_double_eq_tol(s->cost_ns, 100e6 + s->over_sure * 5e6, 10);
+    ck_assert_double_eq_tol(s->over_ns / s->over_steps, 0.5e6, 10);
     lbp_stepped_destroy(s);
 }
 END_TEST
