@@ -186,6 +186,27 @@ static double second_after(double passes, int times)
     return lbp_profile_work(&p, 500, 1000) / 500;
 }
 
+/* The first step touches its memory for the first time: that is forgotten when the next takes much less, whatever parts are timed. */
+START_TEST(test_first_touch)
+{
+    lbp_profile_init(&p, 2000);
+    lbp_profile_add(&p, 0, 1000, 50e6);
+    lbp_profile_add(&p, 1000, 2000, 40e6);
+    for (int k = 0; k < 4; k++)
+        lbp_profile_add(&p, 250 * k, 250 * (k + 1), 1e6);
+    lbp_profile_add(&p, 1000, 2000, 4e6);
+    ck_assert_double_eq_tol(lbp_profile_work(&p, 0, 1000), 4e6, 0.3e6);
+    ck_assert_double_eq_tol(lbp_profile_work(&p, 1000, 2000), 4e6, 0.1e6);
+    /* only the first time is; and what is not much less is a mean of both */
+    lbp_profile_init(&p, 1000);
+    lbp_profile_add(&p, 0, 1000, 4e6);
+    lbp_profile_add(&p, 0, 1000, 3e6);
+    ck_assert_double_eq_tol(lbp_profile_work(&p, 0, 1000), 3.5e6, 0.1e6);
+    lbp_profile_add(&p, 0, 1000, 0.5e6);
+    ck_assert_double_gt(lbp_profile_work(&p, 0, 1000), 1.5e6);
+}
+END_TEST
+
 /* What is kept for longer is less moved by a moment; what lasts is believed all the same. */
 START_TEST(test_keeps)
 {
@@ -237,6 +258,7 @@ int main(void)
     tcase_add_test(t, test_fades);
     tcase_add_test(t, test_keeps);
     tcase_add_test(t, test_cold);
+    tcase_add_test(t, test_first_touch);
     tcase_add_loop_test(t, test_wrong_alike, 0, 2);
     tcase_add_test(t, test_random);
     return suite_run("profile", t);

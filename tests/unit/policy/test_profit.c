@@ -50,6 +50,23 @@ START_TEST(test_ratio)
 }
 END_TEST
 
+/* What a byte costs is told by moves of many: one of few that was held up for a moment changes it little. */
+START_TEST(test_bytes)
+{
+    struct lbp_profit p = made(-1, -1);
+    double before;
+
+    for (int k = 0; k < 4; k++)
+        lbp_profit_moved(&p, 10000000, 41 * 1000000, 0);
+    before = lbp_profit_transfer_ns(&p, 10e6);
+    ck_assert_double_eq_tol(before, 41e6, 0.1e6);
+    lbp_profit_moved(&p, 100000, 41 * 1000000, 0);
+    ck_assert_double_lt(lbp_profit_transfer_ns(&p, 10e6), 1.5 * before);
+    lbp_profit_moved(&p, 10000000, 81 * 1000000, 0);
+    ck_assert_double_gt(lbp_profit_transfer_ns(&p, 10e6), 1.2 * before);
+}
+END_TEST
+
 /* Zero: any gain will do, but no loss. */
 START_TEST(test_never_mind_the_cost)
 {
@@ -78,6 +95,7 @@ int main(void)
     TCase *t = suite_case("profit");
 
     tcase_add_test(t, test_automatic);
+    tcase_add_test(t, test_bytes);
     tcase_add_test(t, test_ratio);
     tcase_add_test(t, test_never_mind_the_cost);
     tcase_add_test(t, test_stable);
