@@ -108,7 +108,8 @@ START_TEST(test_legs_are_found)
     struct flow_result s;
 
     flow_job_right(&j, &s);
-    for (int more = 4; more > 0 && s.within == 0; more--) {
+    /* whether a layout comes within a step is chance: on a busy machine few do */
+    for (int more = 30; more > 0 && s.within == 0; more--) {
         j.seed++;
         flow_job_right(&j, &s);
     }
