@@ -32,7 +32,10 @@ cut() {
   part "$name: a rank has a layout, others have not" during planned &&
     part "a link is cut" cluster head ip link set n4 down || return
   # A job that was over too soon ends over the link, too.
-  part "the balancer tells the others" during cluster on n1 pkill -CONT -x lb-balancer || { cluster head ip link set n4 up; return 1; }
+  if ! part "the balancer tells the others" during cluster on n1 pkill -CONT -x lb-balancer; then
+    cluster head ip link set n4 up
+    return 1
+  fi
   sleep 1
   part "the link is healed" cluster head ip link set n4 up
 }
