@@ -421,7 +421,8 @@ int lbc_step_join(struct lb_loop *l)
     if (rc == 0 && s->layout != before)
         rc = lbc_wait_exchange(l, s->layout->seams);
     if (waits || s->layout != before)
-        lbc_step_waited(l, began_ns + s->applied_ns);
+        lbc_step_waited(l, began_ns);
+    s->wait_ns -= s->applied_ns;
     end_round(l, lbx_clock_mono_ns());
     return rc;
 }

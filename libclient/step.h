@@ -65,9 +65,8 @@ struct lbc_step {
 
     int64_t begun_ns, begun_cpu_ns; /* of the part that the program has */
     int64_t ended_ns;               /* of the last exchange; 0: none yet */
-    int64_t
-        applied_ns; /* that the exchange, or joint, which goes on has taken for a layout: no waiting */
-    double step_ns; /* from exchange to exchange, smoothed */
+    int64_t applied_ns;             /* of this exchange or joint, for layouts: not waiting */
+    double step_ns;                 /* from exchange to exchange, smoothed */
 };
 
 /* Make the loop a stepped one; elements: 0, or those of a row of a pipelined one.  As lb_loop_stepped. */

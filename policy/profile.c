@@ -89,10 +89,10 @@ static void end_round(struct lbp_profile *p)
 }
 
 /*
- * The first measurement says nothing of what comes, then: it is forgotten in the bins that the span covers.  Whole bins alone, as in a
- * part of one iterations may be others.
+ * A first measurement of cold memory says nothing of what comes: it is forgotten in the bins that the span covers.  Whole bins alone,
+ * as in a part of one iterations may be others.  Returns whether it was.
  */
-static bool forget_cold(struct lbp_profile *p, int64_t first, int64_t last, double work)
+static bool forget_first(struct lbp_profile *p, int64_t first, int64_t last, double work)
 {
     int from = (int)((first + p->width - 1) / p->width), to = (int)(last / p->width);
     double seen = 0, took = 0;
@@ -185,7 +185,7 @@ void lbp_profile_add(struct lbp_profile *p, int64_t first, int64_t last, double 
 {
     if (!is_good(p, first, last, work))
         return;
-    (void)forget_cold(p, first, last, work);
+    (void)forget_first(p, first, last, work);
     compare(p, first, last, work);
     watch(p, first, last, work);
     add(p, first, last, work);
@@ -197,7 +197,7 @@ void lbp_profile_add_whole(struct lbp_profile *p, int64_t first, int64_t last, d
 
     if (!is_good(p, first, last, work))
         return;
-    if (!forget_cold(p, first, last, work) && lbp_profile_learned(p))
+    if (!forget_first(p, first, last, work) && lbp_profile_learned(p))
         thought = lbp_profile_work(p, first, last);
     compare(p, first, last, work);
     watch(p, first, last, work);

@@ -61,7 +61,7 @@ struct lbp_stepped_report {
     int64_t first, last; /* block owned now */
     int64_t wall_ns;     /* computing in these steps, elapsed */
     int64_t cpu_ns;      /* the same, CPU time */
-    int64_t wait_ns;     /* waiting for others in these steps */
+    int64_t wait_ns;     /* waiting for others in these steps, less move_wall_ns */
     const struct lbp_sample
         *sample; /* [nsamples] parts of the block that were timed apart; none: spread evenly */
     size_t nsamples;

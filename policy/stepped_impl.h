@@ -106,12 +106,11 @@ struct lbp_stepped {
     double undone_gain;   /* ratio, that the last of them promised */
     double wait_until_ns; /* no new plan before, but for a much greater gain */
     double tried_ns;      /* real, as it compares with what is projected for other bounds; */
-    double
-        usual_ns;  /* with what it takes longer with these bounds on the whole, and not just now */
-    bool worse;    /* the last plan made steps longer, where it gave work to */
-    bool judged;   /* it was judged whether it did */
-    double chance; /* ratio by which quotas may lengthen steps in that time */
-    double won_ns; /* in it, against the bounds before; an estimate */
+    double usual_ns;      /* the same, by all steps with these bounds, not just now's */
+    bool worse;           /* the last plan made steps longer, where it gave work to */
+    bool judged;          /* it was judged whether it did */
+    double chance;        /* ratio by which quotas may lengthen steps in that time */
+    double won_ns;        /* in it, against the bounds before; an estimate */
     /*
      * Steps took so much longer than their slowest rank's mean computing, as ranks are slow in turn: all steps with the present
      * bounds; one with the bounds before, and with the very first; ratio of it that can be relied on.

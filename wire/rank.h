@@ -139,7 +139,7 @@ struct lbw_step {
     int64_t first, last; /* block */
     int64_t wall_ns;     /* computing in these steps, elapsed */
     int64_t cpu_ns;      /* the same, CPU time of the process */
-    int64_t wait_ns;     /* in the library between these steps */
+    int64_t wait_ns;     /* in the library between these steps, less move_wall_ns */
     int64_t move_bytes, move_wall_ns,
         move_cpu_ns; /* to apply `epoch`: in the first STEP after it */
     /* DOACROSS: CPU time to receive and send what flows, in blocks of so many elements; -1: it was not measured */

@@ -226,7 +226,7 @@ END_TEST
 
 /*
  * Who moved less than others waits for them in the next step, and the layout has cost that already: no step is longer by it.  What the
- * first steps take longer all the same, 1 ms each, the layout has cost, too; and later ones do.
+ * first steps take longer all the same, 1 ms each, the layout has cost, too; later ones count for the bounds.
  */
 START_TEST(test_layout_is_no_waiting)
 {
