@@ -13,15 +13,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Two widths are compared in so many pairs of blocks, one of each width, at most. */
+#define LBP_STRIP_PAIRS 12
+
 /* Embedded; no memory of its own. */
 struct lbp_strip {
     int64_t block; /* elements of a whole block */
     int64_t best;  /* elements of a strip; 0: the whole block */
     int64_t trial; /* what it is compared with; -1: the search is over */
     uint32_t taken, pairs;
-    double first_ns;              /* the first of a pair */
-    double sum_ratio, sum_ratio2; /* of pairs: the trial's time over the best one's */
-    bool checks;                  /* the last comparison, with whole blocks */
+    double first_ns;                /* the first of a pair */
+    double ratios[LBP_STRIP_PAIRS]; /* of pairs, ascending: the trial's time over the best one's */
+    bool checks;                    /* the last comparison, with whole blocks */
 };
 
 /* block[in]  elements of a block, >= 1 */
