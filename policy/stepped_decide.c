@@ -87,7 +87,7 @@ static void know_by_deeds(struct lbp_stepped *s)
     struct lbp_stepped_decision *d = &s->last;
     double again_ns = 0;
 
-    if (lbp_stepped_published(s) || s->prev_expected_ns < 0 || !(s->tried_ns > 0) ||
+    if (lbp_stepped_published(s) || s->prev_expected_ns < 0 || !(s->usual_ns > 0) ||
         s->held_steps == 0 || /* of the present ones nothing is known yet */
         memcmp(s->next, s->bound, size) == 0)
         return;
@@ -96,7 +96,7 @@ static void know_by_deeds(struct lbp_stepped *s)
     else if (memcmp(s->next, s->first, size) == 0)
         again_ns = s->first_again_ns;
     if (isfinite(again_ns))
-        d->after_ns = fmax(d->after_ns, d->before_ns * again_ns / s->tried_ns);
+        d->after_ns = fmax(d->after_ns, d->before_ns * again_ns / s->usual_ns);
 }
 
 /* Do the next bounds give work to a rank that never had any in this loop? */
