@@ -87,7 +87,10 @@ static void fill_block(struct lbp_profile *p, int from, int to, const struct sca
     double share = structure(s, s->passes, s->rough), mean = s->mean;
     double recent = 0;
     int seen = 0, open = from;
+    bool holes = false;
 
+    for (int bin = from; bin < to; bin++)
+        holes |= p->iterations[bin] <= 0;
     for (int bin = from; bin < to; bin++) {
         if (p->iterations[bin] > 0) {
             double passes = p->iterations[bin] / (double)lbp_profile_bin_size(p, bin);
@@ -99,8 +102,9 @@ static void fill_block(struct lbp_profile *p, int from, int to, const struct sca
                 own = fmin(own, structure(s, passes, 0));
             value = mean + (own > share ? own : share) * (raw - mean);
             seen++;
-            /* each waits for the one before it: no division, but where there are few */
-            recent += seen < RECENT ? (raw - recent) / seen : (raw - recent) * (1. / RECENT);
+            /* each waits for the one before it: not where nobody asks, and no division but where there are few */
+            if (holes)
+                recent += seen < RECENT ? (raw - recent) / seen : (raw - recent) * (1. / RECENT);
             p->cost[bin] = value;
             if (open >= 0)
                 for (; open < bin; open++)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/sim/praise.h"
 #include "tests/sim/step_cases.h"
@@ -73,73 +74,97 @@ static void add_case(struct outcome *o, struct step_case *c, const char *policy)
     free(c->cost_ns);
 }
 
-/* What loops with dear moves may take: the worst, of fixed shares; so many of 1000 over 1 %; and the mean, of the best. */
-static void dear(const char *policy, double worst_limit, unsigned lost_limit, double mean_limit)
+/* What loops with dear moves may take under a policy: the worst, of fixed shares; so many of 1000 over 1 %; and the mean, of the
+ * best.  Who stakes more wins more, and loses more. */
+static const struct dear_limits {
+    const char *policy;
+    double worst;
+    unsigned lost;
+    double mean;
+} dear_limits[] = {{"auto", 1.05, 5, 1.18}, {"auto,stake=0.25", 1.08, 18, 1.085}};
+
+#define POLICIES (sizeof(dear_limits) / sizeof(*dear_limits))
+#define EAGER "auto,profit=0"
+
+/* Of them, and of those whose hosts are steady. */
+struct dear_outcome {
+    double n[2], sum[2], to_static[2], worst[2], most; /* most: of all, of fixed shares */
+    unsigned lost[2], far[2];
+};
+
+static void add_dear(struct dear_outcome *o, bool steady, double automatic, double eager,
+                     double fixed)
+{
+    double over = automatic / fmin(eager, fixed);
+
+    o->n[steady]++;
+    o->sum[steady] += over;
+    o->to_static[steady] += automatic / fixed;
+    o->worst[steady] = fmax(o->worst[steady], over);
+    o->most = fmax(o->most, automatic / fixed);
+    o->lost[steady] += automatic > 1.01 * fixed;
+    o->far[steady] += over > 1.2;
+}
+
+static void check_dear(const struct dear_outcome *o, const struct dear_limits *limits,
+                       unsigned rounds)
+{
+    unsigned all = o->lost[0] + o->lost[1];
+    bool few = all <= rounds * limits->lost / 1000;
+
+    for (int k = 0; k < 2; k++)
+        printf("stake steady=%d rounds=%.0f auto_to_best=%.4f worst=%.3f over_1.2=%u "
+               "auto_to_static=%.4f lost_1%%=%u\n",
+               k, o->n[k], o->sum[k] / o->n[k], o->worst[k], o->far[k], o->to_static[k] / o->n[k],
+               o->lost[k]);
+    printf("stake policy=%s most=%.4f of fixed shares\n", limits->policy, o->most);
+    if (rounds < ROUNDS) /* too few for what is true of most */
+        return;
+    if (getenv("SIM_PLANTED")) /* each of the limits must be passed */
+        ck_assert_msg(o->most <= limits->worst || few,
+                      "where moves are dear %u lose more than 1 %%, the worst takes %.3f", all,
+                      o->most);
+    ck_assert_double_le(o->most, limits->worst);
+    ck_assert(few);
+    for (int k = 0; k < 2; k++)
+        ck_assert_msg(o->sum[k] / o->n[k] <= limits->mean, "dear moves take %.3f of the best",
+                      o->sum[k] / o->n[k]);
+}
+
+START_TEST(test_dear)
 {
     unsigned rounds =
         getenv("SIM_ROUNDS") ? (unsigned)atoi(getenv("SIM_ROUNDS")) : brief_rounds(ROUNDS);
-    double sum[2] = {0}, to_static[2] = {0}, worst[2] = {0}, most = 0, n[2] = {0};
-    unsigned lost[2] = {0}, far[2] = {0}, all;
     unsigned begin = getenv("SIM_FIRST") ? (unsigned)atoi(getenv("SIM_FIRST")) : 1;
-    bool few;
-    bool planted = getenv("SIM_PLANTED") != NULL; /* all is staked at once: planted.sh */
+    struct dear_outcome of[POLICIES] = {0};
 
     for (unsigned seed = begin; seed < begin + rounds; seed++) {
         struct step_case c;
-        double fixed, automatic, eager, over;
-        int k;
+        double fixed, eager, automatic;
+        const char *ran = EAGER;
 
         draw_dear(&c, seed);
         if (c.config.nranks == 1) {
             free(c.cost_ns);
             continue;
         }
-        k = c.steady;
-        automatic = time_of(&c, tested(policy), &fixed);
-        eager = time_of(&c, "auto,profit=0", &fixed);
-        over = automatic / fmin(eager, fixed);
-        sum[k] += over;
-        n[k]++;
-        to_static[k] += automatic / fixed;
-        worst[k] = fmax(worst[k], over);
-        most = fmax(most, automatic / fixed);
-        lost[k] += automatic > 1.01 * fixed;
-        far[k] += over > 1.2;
-        if (getenv("SIM_VERBOSE"))
-            printf("seed=%u steady=%d told=%d over=%.3f auto=%.3f eager=%.3f\n", seed, c.steady,
-                   c.config.steps_told, over, automatic / fixed, eager / fixed);
+        automatic = eager = time_of(&c, EAGER, &fixed);
+        for (size_t i = 0; i < POLICIES; i++) {
+            const char *policy = tested(dear_limits[i].policy);
+
+            if (strcmp(policy, ran) != 0) /* planted, all are the same */
+                automatic = time_of(&c, policy, &fixed);
+            ran = policy;
+            add_dear(&of[i], c.steady, automatic, eager, fixed);
+            if (getenv("SIM_VERBOSE"))
+                printf("seed=%u steady=%d told=%d policy=%s over=%.3f auto=%.3f eager=%.3f\n", seed,
+                       c.steady, c.config.steps_told, policy, automatic / fmin(eager, fixed),
+                       automatic / fixed, eager / fixed);
+        }
         free(c.cost_ns);
     }
-    for (int k = 0; k < 2; k++)
-        printf("stake steady=%d rounds=%.0f auto_to_best=%.4f worst=%.3f over_1.2=%u "
-               "auto_to_static=%.4f lost_1%%=%u\n",
-               k, n[k], sum[k] / n[k], worst[k], far[k], to_static[k] / n[k], lost[k]);
-    printf("stake policy=%s most=%.4f of fixed shares\n", policy, most);
-    all = lost[0] + lost[1];
-    few = all <= rounds * lost_limit / 1000;
-    if (rounds < ROUNDS) /* too few for what is true of most */
-        return;
-    if (planted) /* each of the limits must be passed */
-        ck_assert_msg(most <= worst_limit || few,
-                      "where moves are dear %u lose more than 1 %%, the worst takes %.3f", all,
-                      most);
-    ck_assert_double_le(most, worst_limit);
-    ck_assert(few);
-    for (int k = 0; k < 2; k++)
-        ck_assert_msg(sum[k] / n[k] <= mean_limit, "dear moves take %.3f of the best",
-                      sum[k] / n[k]);
-}
-
-START_TEST(test_dear)
-{
-    dear("auto", 1.05, 5, 1.18);
-}
-END_TEST
-
-/* Who stakes more wins more, and loses more. */
-START_TEST(test_dear_bold)
-{
-    dear("auto,stake=0.25", 1.08, 18, 1.085);
+    for (size_t i = 0; i < POLICIES; i++)
+        check_dear(&of[i], &dear_limits[i], rounds);
 }
 END_TEST
 
@@ -442,7 +467,6 @@ int main(int argc, char **argv)
     tcase_add_test(t, test_long);
     tcase_add_test(t, test_periods);
     tcase_set_timeout(bold, 600);
-    tcase_add_test(bold, test_dear_bold);
     tcase_add_test(bold, test_moving_bold);
     tcase_set_timeout(account, 600);
     tcase_add_test(account, test_account);
