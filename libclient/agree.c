@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "libclient/array.h"
 #include "libclient/bounds.h"
 #include "libclient/carry.h"
 #include "libclient/connect.h"
@@ -14,6 +13,7 @@
 #include "libclient/flow.h"
 #include "libclient/joint.h"
 #include "libclient/lanes.h"
+#include "libclient/memory.h"
 #include "libclient/size.h"
 #include "libclient/step.h"
 #include "libclient/sync.h"
@@ -87,73 +87,6 @@ static void report(struct lb_loop *l, int64_t now_ns)
     lbc_step_reset(l);
 }
 
-/* What of a span is outside of another. */
-static void outside(struct lbx_span of, struct lbx_span other, struct lbx_span part[static 2])
-{
-    part[0] = of;
-    part[1] = (struct lbx_span){0, 0};
-    if (lbc_layout_both(of, other).first < lbc_layout_both(of, other).last) {
-        part[0].last = other.first;
-        part[1] = (struct lbx_span){other.last, of.last};
-    }
-}
-
-/* Memory for rows that come, of arrays that are ours. */
-static void populate(const struct lb_loop *l, struct lbx_span old, struct lbx_span new)
-{
-    struct lbx_span part[2];
-
-    outside(new, old, part);
-    for (size_t a = 0; a < l->nrows; a++) {
-        size_t row = l->rows[a].row_bytes;
-
-        for (int i = 0; i < 2 && l->rows[a].page_bytes > 0; i++)
-            if (part[i].first < part[i].last)
-                lbc_array_populate(l->rows[a].base + (size_t)part[i].first * row,
-                                   (size_t)(part[i].last - part[i].first) * row);
-    }
-}
-
-/* A span outside of a block, and as many rows more, but not into the block. */
-static struct lbx_span widened(struct lbx_span s, int64_t rows, struct lbx_span block, int64_t n)
-{
-    struct lbx_span wide = {s.first > rows ? s.first - rows : 0,
-                            n - s.last > rows ? s.last + rows : n};
-
-    if (block.first < block.last && block.last <= s.first && wide.first < block.last)
-        wide.first = block.last;
-    if (block.first < block.last && s.last <= block.first && block.first < wide.last)
-        wide.last = block.first;
-    return wide;
-}
-
-/*
- * Rows that are no longer owned nor near; what of the new halo is among them comes again.  With what other rows there are on the same
- * pages, which they may have been kept by.
- */
-static void release(const struct lb_loop *l, struct lbx_span old, struct lbx_span new)
-{
-    int64_t halo = l->halo;
-    struct lbx_span part[2];
-
-    if (old.first == old.last)
-        return;
-    outside(widened(old, halo, (struct lbx_span){0, 0}, l->n), new, part);
-    for (size_t a = 0; a < l->nrows; a++) {
-        size_t row = l->rows[a].row_bytes, page = l->rows[a].page_bytes;
-
-        for (int i = 0; i < 2 && page > 0 && row > 0; i++) {
-            struct lbx_span s;
-
-            if (part[i].first >= part[i].last)
-                continue;
-            s = widened(part[i], (int64_t)(page / row + 1), new, l->n);
-            lbc_array_release(l->rows[a].base + (size_t)s.first * row,
-                              (size_t)(s.last - s.first) * row, page);
-        }
-    }
-}
-
 /* The next layout comes into force, on all ranks now.  Returns 0, 1 when it is none, on all ranks alike, or -EIO. */
 static int apply(struct lb_loop *l)
 {
@@ -171,7 +104,7 @@ static int apply(struct lb_loop *l)
     if (l->joins)
         lbc_joint_settle(l, y);
     new = lbc_layout_block(l, y);
-    populate(l, old, new);
+    lbc_memory_have(l, old, new);
     l->ctx->moving = true;
     if (lbc_wait_exchange(l, y->moves) < 0 || (y->carry && lbc_carry_run(l, y->carry) < 0))
         return -EIO;
@@ -188,7 +121,7 @@ static int apply(struct lb_loop *l)
     rc = lbx_spanset_add(&l->owned, new.first, new.last); /* cannot fail: there is room */
     assert(rc == 0);
     (void)rc;
-    release(l, old, new);
+    lbc_memory_release(l, old, new);
     lbc_step_reset(l);
     l->total.iterations_in += y->in;
     l->total.moves_in += y->nin;

@@ -50,6 +50,7 @@ libclient_la_SOURCES = \
 	libclient/link.c libclient/link.h \
 	libclient/loop.c libclient/loop.h \
 	libclient/meet.c libclient/meet.h \
+	libclient/memory.c libclient/memory.h \
 	libclient/message.c libclient/message.h \
 	libclient/mpi_find.c libclient/mpi_find.h \
 	libclient/give.c libclient/give.h libclient/outgoing.c libclient/outgoing.h \

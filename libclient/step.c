@@ -69,10 +69,12 @@ static void told(struct lb_loop *l, const struct lbw_layout *m)
     y = lbc_layout_create(l, m->epoch);
     if (!y) /* as if it had not been told */
         return;
-    if (take_bounds(l, m, y) && (y->partial || lbc_connect(l, y, s->layout) == 0))
-        s->next = y;
-    else
+    if (!take_bounds(l, m, y) || (!y->partial && lbc_connect(l, y, s->layout) != 0)) {
         lbc_connect_end(l, y);
+        return;
+    }
+    s->next = y;
+    s->memory_bytes = 0;
 }
 
 int lbc_step_create(struct lb_loop *l, int64_t halo, int64_t elements)

@@ -31,6 +31,7 @@ struct lbc_cost {
 struct lbc_step {
     struct lbc_layout *layout; /* in force; made in the first exchange or pass */
     struct lbc_layout *next;   /* told, and to be agreed on; NULL: none */
+    size_t memory_bytes;       /* of what comes with it, so much has memory by now */
     bool asking;               /* the ranks still take the least of their epochs; the same on all */
     int64_t exchanges;         /* calls of lb_loop_exchange */
     int64_t rounds, asked_at, agree_at, interval,

@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "libclient/apart.h"
 #include "libclient/exchange.h"
+#include "libclient/memory.h"
 
 #define SPIN_NS \
     (100 * LBX_NS_PER_US) /* steps may be short: what is late by little is not slept for */
@@ -65,10 +66,12 @@ int lbc_wait_for(struct lb_loop *l, struct lbc_exchange *e)
 
         if (rc == 1)
             return 0;
-        if (rc < 0)
+        if (rc < 0) {
             lbc_ctx_fail(ctx);
-        else
+        } else {
+            lbc_memory_ahead(l);
             lbc_wait_turn(ctx, lbx_clock_mono_ns() - since_ns);
+        }
         tell_waiting(l, lbx_clock_mono_ns() - since_ns);
         if (!ctx->failed && l->vain && l->vain(l, !e))
             break;

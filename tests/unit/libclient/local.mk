@@ -52,6 +52,10 @@ EXTRA_DIST += tests/unit/libclient/tcp.sh
 check_SCRIPTS += tests/unit/libclient/own.sh tests/unit/libclient/joints.sh
 EXTRA_DIST += tests/unit/libclient/own.sh tests/unit/libclient/joints.sh
 
+check_PROGRAMS += tests/unit/libclient/test_memory
+tests_unit_libclient_test_memory_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_libclient_test_memory_LDADD = libclient.la $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/libclient/test_quota
 tests_unit_libclient_test_quota_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_quota_LDADD = libclient.la $(CHECK_LIBS)
