@@ -63,6 +63,7 @@ struct lb_loop {
     bool told_waiting; /* that it has waited for another rank for very long; once a loop */
     void (*told)(struct lb_loop *l, const struct lbw_layout *m); /* what it does with a layout */
     bool (*vain)(struct lb_loop *l, bool votes); /* lbc_leave_is_vain; NULL: is not asked */
+    void (*idle)(struct lb_loop *l); /* lbc_memory_ahead, whenever it waits; NULL: nothing to do */
     void (*owed)(struct lb_loop *l); /* lbc_step_ask_owed, when another opens; NULL: of no use */
     /* The fewest after which another rank has closed it; of any loop. */
     int64_t gone_exchanges, gone_passes;

@@ -24,4 +24,10 @@ void lbc_memory_ahead(struct lb_loop *l);
 void lbc_memory_have(const struct lb_loop *l, struct lbx_span old, struct lbx_span new);
 void lbc_memory_release(const struct lb_loop *l, struct lbx_span old, struct lbx_span new);
 
+/*
+ * The layout that was told will never be in force: give back what was had for it, but for rows that are owned or near.  Only as long
+ * as the program's arrays are known to be there: not when a loop is closed, after whose last exchange it may have freed them.
+ */
+void lbc_memory_drop(const struct lb_loop *l);
+
 #endif

@@ -11,7 +11,6 @@
 #include "common/clock.h"
 #include "libclient/apart.h"
 #include "libclient/exchange.h"
-#include "libclient/memory.h"
 
 #define SPIN_NS \
     (100 * LBX_NS_PER_US) /* steps may be short: what is late by little is not slept for */
@@ -69,7 +68,8 @@ int lbc_wait_for(struct lb_loop *l, struct lbc_exchange *e)
         if (rc < 0) {
             lbc_ctx_fail(ctx);
         } else {
-            lbc_memory_ahead(l);
+            if (l->idle)
+                l->idle(l);
             lbc_wait_turn(ctx, lbx_clock_mono_ns() - since_ns);
         }
         tell_waiting(l, lbx_clock_mono_ns() - since_ns);

@@ -62,20 +62,28 @@ static size_t wide_of(const struct stepped_job *j)
     return j->wide > 0 ? j->wide : WIDE;
 }
 
-/* Pages of an array on which there is no row of the block's and none near it.  The array's last page may be kept: it is not whole. */
-static int64_t kept(const struct stepped_job *j, const struct lbc_rows *rows, int64_t first,
-                    int64_t last)
+/*
+ * Pages of an array on which there is no row of the block's and none near it, nor of the one that was told and is not in force yet.
+ * The array's last page may be kept: it is not whole.
+ */
+static int64_t kept(const struct stepped_job *j, const lb_loop *l, const struct lbc_rows *rows,
+                    int64_t first, int64_t last)
 {
+    struct lbx_span next =
+        l->step->next ? lbc_layout_block(l, l->step->next) : (struct lbx_span){0, 0};
     size_t small = (size_t)sysconf(_SC_PAGESIZE), page = rows->page_bytes;
     size_t bytes = (size_t)j->n * rows->row_bytes / page * page;
     size_t from = (size_t)(first > j->halo ? first - j->halo : 0) * rows->row_bytes / page * page;
     size_t to = ((size_t)(last + j->halo) * rows->row_bytes + page - 1) / page * page;
+    size_t coming = (size_t)next.first * rows->row_bytes / page * page;
+    size_t comes = ((size_t)next.last * rows->row_bytes + page - 1) / page * page;
     unsigned char *there = calloc(bytes / small + 1, 1);
     int64_t sum = 0;
 
     ck_assert_int_eq(mincore(rows->base, bytes, there), 0);
     for (size_t k = 0; k < bytes / small; k++)
-        if (first == last || k * small < from || k * small >= to)
+        if ((first == last || k * small < from || k * small >= to) &&
+            (k * small < coming || k * small >= comes))
             sum += there[k] & 1;
     free(there);
     return sum;
@@ -179,7 +187,7 @@ static void run_loop(struct member *m, lb_ctx *ctx)
     if (!lb_loop_owned(l, 0, &first, &last))
         first = last;
     if (j->kept)
-        crew_add(j->kept, kept(j, &l->rows[2], first, last));
+        crew_add(j->kept, kept(j, l, &l->rows[2], first, last));
     if (lists_count(m->lists) != last - first)
         crew_add(&s->wrong, 1);
     check_collected(m, l, a, STEPS);

@@ -32,7 +32,8 @@ static int64_t now[] = {400, 500, N}, then[] = {100, 1100, N};
 static struct lbc_layout layout = {.bound = now}, next = {.bound = then};
 static struct lbc_step step = {.layout = &layout};
 static struct lbc_rows rows[ARRAYS];
-static struct lb_loop loop = {.ctx = &ctx, .n = N, .rows = rows, .nrows = ARRAYS, .step = &step};
+static struct lb_loop loop = {
+    .ctx = &ctx, .n = N, .rows = rows, .nrows = ARRAYS, .step = &step, .idle = lbc_memory_ahead};
 
 static void begin(struct lbc_layout *told)
 {
@@ -142,9 +143,37 @@ START_TEST(nothing_is_lost)
 }
 END_TEST
 
-/* It is had in waits, and only there. */
+/* A layout that never comes into force leaves what is owned and near, and nothing else. */
+START_TEST(given_back)
+{
+    size_t outside, missing;
+
+    begin(&next);
+    loop.halo = 20;
+    for (size_t i = 380 * ROW; i < 520 * ROW; i++)
+        rows[0].base[i] = (char)(i % 251);
+    for (int i = 0; i < 100; i++)
+        lbc_memory_ahead(&loop);
+    lbc_memory_drop(&loop);
+    for (int a = 0; a < ARRAYS; a++) {
+        (void)pages(a, 380, 520, &outside, &missing);
+        ck_assert_uint_eq(outside, 0);
+    }
+    for (size_t i = 380 * ROW; i < 520 * ROW; i++)
+        ck_assert_int_eq(rows[0].base[i], (char)(i % 251));
+    loop.halo = 0;
+    end();
+}
+END_TEST
+
+/* It is had in waits, of any stepped loop, and only there. */
 START_TEST(in_waits)
 {
+    lb_loop *real = lb_loop_open(NULL, "real", N);
+
+    ck_assert_int_eq(lb_loop_stepped(real, 1), 0);
+    ck_assert(real->idle == lbc_memory_ahead);
+    lb_loop_close(real);
     begin(&next);
     waits = 0;
     ck_assert_int_eq(lbc_wait_for(&loop, (struct lbc_exchange *)&loop), 0);
@@ -166,6 +195,7 @@ int main(void)
     tcase_add_test(tc, bit_by_bit);
     tcase_add_test(tc, what_is_not_known_is_not_had);
     tcase_add_test(tc, nothing_is_lost);
+    tcase_add_test(tc, given_back);
     tcase_add_test(tc, in_waits);
     return suite_run("libclient/memory", tc);
 }
