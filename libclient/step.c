@@ -8,7 +8,6 @@
 #include "common/clock.h"
 #include "libclient/connect.h"
 #include "libclient/lanes.h"
-#include "libclient/memory.h"
 #include "libclient/report.h"
 #include "libclient/wait.h"
 #include "policy/votes.h"
@@ -100,7 +99,6 @@ int lbc_step_create(struct lb_loop *l, int64_t halo, int64_t elements)
     l->halo = halo;
     l->elements = elements;
     l->told = told;
-    l->idle = lbc_memory_ahead;
     s->interval = s->legs = 1;
     s->later = elements > 0 && ctx && ctx->sync_ns == 0;
     s->asking = ctx && ctx->balanced && ctx->transport && ctx->size > 1 && !ctx->test_unvoted;
