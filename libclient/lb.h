@@ -287,8 +287,8 @@ int lb_loop_next_block(lb_loop *l, int64_t *first, int64_t *last, int64_t *from,
 /*
  * How many elements go from rank to rank at once in this step (the last time it may be fewer), the same on all ranks that
  * own something: chosen by what computing and messages take, for which it is small in the first step; it may change in
- * lb_loop_exchange.  Parts of lb_loop_next_block have as many, or fewer where the rank has found that it computes them
- * faster so.  0 for other kinds of loops.
+ * lb_loop_exchange, and after lb_loop_joints in lb_loop_next_block, where rows change hands.  Parts of lb_loop_next_block
+ * have as many, or fewer where the rank has found that it computes them faster so.  0 for other kinds of loops.
  */
 int64_t lb_loop_block(const lb_loop *l);
 

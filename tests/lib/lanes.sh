@@ -47,8 +47,8 @@ lane_count_check() {
         printf '  %s: %s\n' "$result" "$name"
         mkdir -p "$build/log/failed"
         cp "$of" "$build/log/failed/$(basename "$d").${name//\//.}.log" || true
-        # What failed within a program of Check, wherever it says so, and how the test ended.
-        { grep -E '^[^ :]+:[0-9]+:[FE]:' "$of" | head -n 20 || true; tail -n 25 "$of" || true; } | sed 's/^/    /'
+        # What failed within a program of Check or a script, wherever it says so, and how the test ended.
+        { grep -E -A 3 '^[^ :]+:[0-9]+:[FE]:|^not ok ' "$of" | head -n 20 || true; tail -n 25 "$of" || true; } | sed 's/^/    /'
         ;;
     esac
   done < <(grep -E '^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): ' "$log" | grep -v '^ERROR: .*exit' || true)

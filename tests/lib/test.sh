@@ -83,6 +83,17 @@ if pgrep -s "$(cat "$tmp/model")"; then
   bad=1
 fi
 
+# --- what failed is told, however much a test says after it
+mkdir -p "$tmp/suite"
+printf '%s\n' 'PASS: good' 'FAIL: script.sh' 'FAIL: program' >"$tmp/make.log"
+{ echo "not ok - planted in a script" && echo "#   why" && seq 100; } >"$tmp/suite/script.sh.log"
+{ echo "/x/test.c:12:F:case:planted:0: in a program" && seq 100; } >"$tmp/suite/program.log"
+out=$(top=$tmp build=$tmp && . "$here/say.sh" && . "$here/lanes.sh" && lane_count_check "$tmp/make.log" "$tmp/suite" 1 &&
+  echo "$lane_passed passed, $lane_failed failed")
+for text in '^    not ok - planted in a script$' '^    #   why$' '^    /x/test.c:12:F:.*in a program$' '^1 passed, 2 failed$'; do
+  grep -q -- "$text" <<<"$out" || { echo "FAILED: of failed tests is not told: $text"; bad=1; }
+done
+
 # --- a test with the machine to itself: what runs beside stands still for as long as it runs, and no longer
 setsid sh -c 'while :; do echo >>"$0"; sleep 0.02; done' "$tmp/beside" &
 beside=$!

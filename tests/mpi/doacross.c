@@ -76,6 +76,8 @@ static int64_t run(lb_ctx *ctx, lb_loop *l, uint64_t *a, int64_t *runs, int64_t 
         *ret_least = s == 0 || block < *ret_least ? block : *ret_least;
         *ret_most = block > *ret_most ? block : *ret_most;
         for (before = 0; lb_loop_next_block(l, &first, &last, &from, &to); before = to) {
+            if (joins) /* rows that change hands may bring another size */
+                block = lb_loop_block(l);
             wrong += (joins ? from < before : from != before) || to - from > block ||
                      lb_loop_owner(l, first) != lb_rank(ctx);
             wrong += lb_loop_exchange(l) == 0;
