@@ -146,7 +146,6 @@ static void stop_asking(struct lb_loop *l)
     struct lbc_step *s = l->step;
 
     s->asking = false;
-    lbc_memory_drop(l);
     lbc_connect_end(l, s->next);
     s->next = NULL;
 }

@@ -128,13 +128,3 @@ void lbc_memory_release(const struct lb_loop *l, struct lbx_span old, struct lbx
         }
     }
 }
-
-void lbc_memory_drop(const struct lb_loop *l)
-{
-    struct lbx_span now = lbc_layout_block(l, l->step->layout);
-    struct lbx_span near =
-        now.first < now.last ? widened(now, l->halo, (struct lbx_span){0, 0}, l->n) : now;
-
-    if (l->step->next && l->step->memory_bytes > 0)
-        lbc_memory_release(l, lbc_layout_block(l, l->step->next), near);
-}

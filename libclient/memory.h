@@ -17,17 +17,12 @@
 /*
  * This rank waits: have some of the memory of what comes with the layout that was told, as long as there is any to be had; nothing
  * where none was told, or where of its bounds not all are known.  O(arrays), and the system's time for LBC_MEMORY_BIT.
+ * What was had for a layout that never comes into force stays until the array is freed: the program may have written there.
  */
 void lbc_memory_ahead(struct lb_loop *l);
 
 /* Have all the rest, and give back what nobody needs any more: the block was `old`, and is `new` now. */
 void lbc_memory_have(const struct lb_loop *l, struct lbx_span old, struct lbx_span new);
 void lbc_memory_release(const struct lb_loop *l, struct lbx_span old, struct lbx_span new);
-
-/*
- * The layout that was told will never be in force: give back what was had for it, but for rows that are owned or near.  Only as long
- * as the program's arrays are known to be there: not when a loop is closed, after whose last exchange it may have freed them.
- */
-void lbc_memory_drop(const struct lb_loop *l);
 
 #endif

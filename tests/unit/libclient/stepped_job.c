@@ -83,7 +83,7 @@ static int64_t kept(const struct stepped_job *j, const lb_loop *l, const struct 
     ck_assert_int_eq(mincore(rows->base, bytes, there), 0);
     for (size_t k = 0; k < bytes / small; k++)
         if ((first == last || k * small < from || k * small >= to) &&
-            (k * small < coming || k * small >= comes))
+            (next.first == next.last || k * small < coming || k * small >= comes))
             sum += there[k] & 1;
     free(there);
     return sum;

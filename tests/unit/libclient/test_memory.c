@@ -143,29 +143,6 @@ START_TEST(nothing_is_lost)
 }
 END_TEST
 
-/* A layout that never comes into force leaves what is owned and near, and nothing else. */
-START_TEST(given_back)
-{
-    size_t outside, missing;
-
-    begin(&next);
-    loop.halo = 20;
-    for (size_t i = 380 * ROW; i < 520 * ROW; i++)
-        rows[0].base[i] = (char)(i % 251);
-    for (int i = 0; i < 100; i++)
-        lbc_memory_ahead(&loop);
-    lbc_memory_drop(&loop);
-    for (int a = 0; a < ARRAYS; a++) {
-        (void)pages(a, 380, 520, &outside, &missing);
-        ck_assert_uint_eq(outside, 0);
-    }
-    for (size_t i = 380 * ROW; i < 520 * ROW; i++)
-        ck_assert_int_eq(rows[0].base[i], (char)(i % 251));
-    loop.halo = 0;
-    end();
-}
-END_TEST
-
 /* It is had in waits, of any stepped loop, and only there. */
 START_TEST(in_waits)
 {
@@ -195,7 +172,6 @@ int main(void)
     tcase_add_test(tc, bit_by_bit);
     tcase_add_test(tc, what_is_not_known_is_not_had);
     tcase_add_test(tc, nothing_is_lost);
-    tcase_add_test(tc, given_back);
     tcase_add_test(tc, in_waits);
     return suite_run("libclient/memory", tc);
 }
