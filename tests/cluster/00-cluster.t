@@ -62,7 +62,18 @@ for _ in {1..20}; do
 done
 ok "without a limit it gets more ($best)" at_least $best 300
 like "$(cluster status)" "n1 .* speed=max" "status tells the speed"
+mkfifo "$tap_tmp/now"
+cluster speed n1 0.3 --when "$tap_tmp/now" >"$tap_tmp/moment" &
+sleep 0.5
+like "$(cluster status)" "n1 .* speed=max" "a speed that waits is not in force"
+was=$EPOCHREALTIME
+echo >"$tap_tmp/now"
+ok "it is set when it is told to" wait $!
+like "$(cluster status)" "n1 .* speed=0.3" "and is in force then"
+ok "and says the moment" awk -v was="$was" -v is="$(cat "$tap_tmp/moment")" -v now="$EPOCHREALTIME" 'BEGIN { exit !(was <= is && is <= now) }'
+cluster speed n1 max
 not_ok "a speed that is none is refused" cluster speed n1 fast
+not_ok "and one when there is nothing to wait for" cluster speed n1 0.5 --when "$tap_tmp/nothing"
 not_ok "and one of nothing" cluster speed n1 0
 not_ok "and an unknown host" cluster speed n9 0.5
 

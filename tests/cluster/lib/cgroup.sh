@@ -58,20 +58,23 @@ cg_quota() { # CORES -> "quota period" in us
     q = int(c * p + 0.5); if (q < 1000) q = 1000; print q, p }'
 }
 
-cg_speed() { # HOST CORES|max
-  local d=$cg/$cg_name/$1 q p
+# With a FILE: when a line can be read of it, without a process more than this one, and says the moment.
+cg_speed() { # HOST CORES|max [FILE]
+  local d=$cg/$cg_name/$1 when=${3:-} q p
   if [ "$2" = max ]; then
     q=max p=10000
   else
     read -r q p < <(cg_quota "$2") || die 2 "speed: '$2' cores are too few (0.001 at least)"
   fi
+  [ -z "$when" ] || read -r _ <"$when"
   if [ "$cg_version" = 2 ]; then
     echo "$q $p" >"$d/cpu.max"
-    return
+  else
+    echo -1 >"$d/cpu.cfs_quota_us"
+    echo "$p" >"$d/cpu.cfs_period_us"
+    [ "$q" = max ] || echo "$q" >"$d/cpu.cfs_quota_us"
   fi
-  echo -1 >"$d/cpu.cfs_quota_us"
-  echo "$p" >"$d/cpu.cfs_period_us"
-  [ "$q" = max ] || echo "$q" >"$d/cpu.cfs_quota_us"
+  [ -z "$when" ] || echo "$EPOCHREALTIME"
 }
 
 cg_speed_of() { # HOST -> cores or max
