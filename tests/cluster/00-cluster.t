@@ -63,15 +63,24 @@ done
 ok "without a limit it gets more ($best)" at_least $best 300
 like "$(cluster status)" "n1 .* speed=max" "status tells the speed"
 mkfifo "$tap_tmp/now"
-cluster speed n1 0.3 --when "$tap_tmp/now" >"$tap_tmp/moment" &
-sleep 0.5
-like "$(cluster status)" "n1 .* speed=max" "a speed that waits is not in force"
 was=$EPOCHREALTIME
-echo >"$tap_tmp/now"
-wait $!
-is $? 0 "it is set when it is told to"
+cluster speed n1 0.3,0.2 --when "$tap_tmp/now" >"$tap_tmp/moments" &
+exec 7>"$tap_tmp/now"
+like "$(cluster status)" "n1 .* speed=max" "a speed that waits is not in force"
+said() { [ "$(wc -l <"$tap_tmp/moments")" = "$1" ]; }
+echo >&7
+ok "it is set when it is told to" within 10 said 1
 like "$(cluster status)" "n1 .* speed=0.3" "and is in force then"
-ok "and says the moment" awk -v was="$was" -v is="$(cat "$tap_tmp/moment")" -v now="$EPOCHREALTIME" 'BEGIN { exit !(was <= is && is <= now) }'
+echo >&7
+ok "and the next one" within 10 said 2
+like "$(cluster status)" "n1 .* speed=0.2" "is in force then"
+echo >&7
+ok "and the first one again" within 10 said 3
+exec 7>&-
+wait $!
+is $? 0 "who tells it ends, and so it ends"
+ok "it says each moment and speed" awk -v was="$was" -v now="$EPOCHREALTIME" '
+  $1 < was || $1 > now || $2 != (NR % 2 ? .3 : .2) { bad = 1 } { was = $1 } END { exit bad || NR != 3 }' "$tap_tmp/moments"
 cluster speed n1 max
 not_ok "a speed that is none is refused" cluster speed n1 fast
 not_ok "and one when there is nothing to wait for" cluster speed n1 0.5 --when "$tap_tmp/nothing"

@@ -53,28 +53,43 @@ cg_join() { # HOST: this shell and what it starts
 }
 
 # A period of 10 ms keeps a throttled host smooth; the kernel allows no quota below 1 ms.
-cg_quota() { # CORES -> "quota period" in us
+cg_quota() { # CORES|max -> "quota period" in us
+  [ "$1" != max ] || { echo max 10000; return; }
   awk -v c="$1" 'BEGIN { p = 10000; if (c * p < 1000) p = int(1000 / c + 0.999); if (p > 1000000) exit 1
-    q = int(c * p + 0.5); if (q < 1000) q = 1000; print q, p }'
+    q = int(c * p + 0.5); if (q < 1000) q = 1000; print q, p }' || die 2 "speed: '$1' cores are too few (0.001 at least)"
 }
 
-# With a FILE: when a line can be read of it, without a process more than this one, and says the moment.
-cg_speed() { # HOST CORES|max [FILE]
-  local d=$cg/$cg_name/$1 when=${3:-} q p
-  if [ "$2" = max ]; then
-    q=max p=10000
-  else
-    read -r q p < <(cg_quota "$2") || die 2 "speed: '$2' cores are too few (0.001 at least)"
-  fi
-  [ -z "$when" ] || read -r _ <"$when"
+cg_limit() { # HOST "quota period"
+  local d=$cg/$cg_name/$1 q=${2% *} p=${2#* }
   if [ "$cg_version" = 2 ]; then
     echo "$q $p" >"$d/cpu.max"
-  else
-    echo -1 >"$d/cpu.cfs_quota_us"
-    echo "$p" >"$d/cpu.cfs_period_us"
-    [ "$q" = max ] || echo "$q" >"$d/cpu.cfs_quota_us"
+    return
   fi
-  [ -z "$when" ] || echo "$EPOCHREALTIME"
+  echo -1 >"$d/cpu.cfs_quota_us"
+  echo "$p" >"$d/cpu.cfs_period_us"
+  [ "$q" = max ] || echo "$q" >"$d/cpu.cfs_quota_us"
+}
+
+cg_speed() { # HOST CORES|max
+  local limit
+  limit=$(cg_quota "$2") || exit
+  cg_limit "$1" "$limit"
+}
+
+# Each line of FILE sets the next of these speeds, and after the last one the first again; says "MOMENT SPEED".  No process is started
+# for it, and nothing else is left to do then: what is measured meanwhile is not disturbed.
+cg_speeds_when() { # HOST FILE CORES|max...
+  local host=$1 file=$2 limits=() speed i=0
+  shift 2
+  for speed; do
+    limits+=("$(cg_quota "$speed")") || exit
+  done
+  while read -r _; do
+    cg_limit "$host" "${limits[i % $#]}"
+    i=$((i + 1))
+    speed=$(((i - 1) % $# + 1))
+    echo "$EPOCHREALTIME ${!speed}"
+  done <"$file"
 }
 
 cg_speed_of() { # HOST -> cores or max

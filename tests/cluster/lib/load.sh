@@ -2,11 +2,17 @@
 # shellcheck shell=bash disable=SC2154
 # Speed of a host, the processor that it runs on, the slices of its quota, and the competing load on it.
 
-cluster_speed() { # HOST CORES|max [--when FILE]
-  [ "$2" = max ] || { [[ $2 =~ ^[0-9]*\.?[0-9]+$ ]] && awk -v c="$2" 'BEGIN { exit !(c >= 0.001 && c <= 1024) }'; } ||
-    die 2 "speed: '$2' is no number of cores (0.001 to 1024, or max)"
-  [ $# -eq 2 ] || { [ "$3" = --when ] && [ -r "${4:-}" ]; } || die 2 "speed: --when FILE: there is no such file"
-  cg_speed "$1" "$2" "${4:-}"
+cluster_speed() { # HOST CORES|max, or HOST CORES,CORES... --when FILE
+  local speeds speed
+  IFS=, read -ra speeds <<<"$2"
+  [ $# -eq 4 ] || speeds=("$2")
+  for speed in "${speeds[@]:-none}"; do
+    [ "$speed" = max ] || { [[ $speed =~ ^[0-9]*\.?[0-9]+$ ]] && awk -v c="$speed" 'BEGIN { exit !(c >= 0.001 && c <= 1024) }'; } ||
+      die 2 "speed: '$speed' is no number of cores (0.001 to 1024, or max)"
+  done
+  [ $# -eq 4 ] || { cg_speed "$@"; return; }
+  [ "$3" = --when ] && [ -r "$4" ] || die 2 "speed: --when FILE: there is no such file"
+  cg_speeds_when "$1" "$4" "${speeds[@]}"
 }
 
 # What runs there now, and what will: the programs of its daemons inherit it, and host_enter looks at the file.
