@@ -79,16 +79,15 @@ cg_speed() { # HOST CORES|max
 # Each line of FILE sets the next of these speeds, and after the last one the first again; says "MOMENT SPEED".  No process is started
 # for it, and nothing else is left to do then: what is measured meanwhile is not disturbed.
 cg_speeds_when() { # HOST FILE CORES|max...
-  local host=$1 file=$2 limits=() speed i=0
-  shift 2
-  for speed; do
-    limits+=("$(cg_quota "$speed")") || exit
+  local host=$1 file=$2 speeds=("${@:3}") limits=() speed limit i=0
+  for speed in "${speeds[@]}"; do
+    limit=$(cg_quota "$speed") || exit
+    limits+=("$limit")
   done
   while read -r _; do
-    cg_limit "$host" "${limits[i % $#]}"
-    i=$((i + 1))
-    speed=$(((i - 1) % $# + 1))
-    echo "$EPOCHREALTIME ${!speed}"
+    cg_limit "$host" "${limits[i]}"
+    echo "$EPOCHREALTIME ${speeds[i]}"
+    i=$(((i + 1) % ${#speeds[@]}))
   done <"$file"
 }
 
