@@ -14,6 +14,7 @@
 
 #define DEADLINE_MS_MAX 100 /* the guarantee to users: a site may only tighten it */
 #define DEADLINE_MS 60      /* leaves room in the guarantee for what Slurm adds on a busy host */
+#define UNASKED_MS 20       /* whoever asks for nothing is not to wait for anything */
 #define KNOWN "policy=, socket=, balancer=, killswitch=, deadline_ms= and disable"
 
 static int set_path(char (*ret_path)[LBS_PATH_MAX], const char *value, size_t most, const char *arg,
@@ -100,6 +101,7 @@ int lbs_config_parse(int argc, char **argv, struct lbs_config *ret_config, struc
         .balancer = LB_LIBEXECDIR "/lb-balancer",
         .killswitch = LB_SYSCONFDIR "/disabled",
         .deadline_ns = DEADLINE_MS * LBX_NS_PER_MS,
+        .unasked_ns = UNASKED_MS * LBX_NS_PER_MS,
     };
     int rc;
 

@@ -18,6 +18,7 @@ struct lbs_config {
     char killswitch[LBS_PATH_MAX]; /* when this file exists the plugin does nothing */
     bool disable;
     int64_t deadline_ns; /* of all that a hook does, 1 to 100 ms */
+    int64_t unasked_ns;  /* how long of that lbd is waited for by a step that asked for nothing */
 };
 
 /*

@@ -139,8 +139,8 @@ static int64_t rule_deadline_ns(const struct lbs_choice *choice, bool waits_for_
 
     if (waits_for_idle) /* no other step is to lose so much, and without lbd it has nothing */
         most_ns = lbs_plugin.config.deadline_ns / 2;
-    else if (choice->wish == LBS_UNSET && most_ns > LBS_UNASKED_NS)
-        most_ns = LBS_UNASKED_NS;
+    else if (choice->wish == LBS_UNSET && most_ns > lbs_plugin.config.unasked_ns)
+        most_ns = lbs_plugin.config.unasked_ns;
     return lbx_clock_mono_ns() + most_ns;
 }
 

@@ -36,9 +36,6 @@ struct lbs_plugin {
 #define LBS_SRUN_NS(deadline_ns) ((deadline_ns) / 3)
 #define LBS_STEPD_NS(deadline_ns) ((deadline_ns) / 3 * 2)
 
-/* For the site's decision on a step that asked for nothing. */
-#define LBS_UNASKED_NS (20 * LBX_NS_PER_MS)
-
 /* From srun to slurmstepd: the layout of this step is ours, and what Slurm tells the tasks of it is not the user's. */
 #define LBS_PLACED "SLURM_LB_PLACED"
 

@@ -63,14 +63,16 @@ static struct lbs_choice choose(spank_t spank, int64_t deadline_ns, bool *ret_pl
     struct lbs_choice choice = asked(spank);
     struct lbw_local_rule rule;
     struct lbx_error err;
+    int64_t unasked_until_ns;
 
     *ret_place = true;
     if (choice.wish == LBS_OFF)
         return choice;
     (void)spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof(partition));
     (void)spank_getenv(spank, "SLURM_JOB_ACCOUNT", account, sizeof(account));
-    if (choice.wish == LBS_UNSET && deadline_ns > lbx_clock_mono_ns() + LBS_UNASKED_NS)
-        deadline_ns = lbx_clock_mono_ns() + LBS_UNASKED_NS;
+    unasked_until_ns = lbx_clock_mono_ns() + lbs_plugin.config.unasked_ns;
+    if (choice.wish == LBS_UNSET && deadline_ns > unasked_until_ns)
+        deadline_ns = unasked_until_ns;
     if (lbs_ask_rule(&step.lbd, partition, account, deadline_ns, &rule) == 0) {
         *ret_place = rule.place;
         if (lbs_rules_apply(&rule, &choice, &err) < 0) { /* it came round srun's own check */

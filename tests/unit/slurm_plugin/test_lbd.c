@@ -223,8 +223,10 @@ START_TEST(test_manner)
     /* what is silent is waited for; what answers may be slow on a loaded machine */
     snprintf(arg[1], sizeof(arg[1]), "deadline_ms=%d", _i == SILENT ? 20 : 100);
     rc = slurm_spank_init(NULL, 2, argv);
-    if (_i != SILENT)
+    if (_i != SILENT) {
         lbs_plugin.config.deadline_ns *= 200;
+        lbs_plugin.config.unasked_ns *= 200;
+    }
     rc |= run_hooks(2, argv);
     ck_assert_int_eq(rc, ESPANK_SUCCESS);
     await_letters(fd[0], got, strlen(expected[_i].requests));
