@@ -9,7 +9,6 @@
 
 #include <slurm/spank.h>
 
-#include "common/clock.h"
 #include "slurm_plugin/ask.h"
 #include "slurm_plugin/choice.h"
 #include "slurm_plugin/config.h"

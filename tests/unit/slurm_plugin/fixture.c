@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "slurm_plugin/plugin.h"
 #include "tests/unit/slurm_plugin/spank_stub.h"
 

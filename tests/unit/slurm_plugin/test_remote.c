@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "slurm_plugin/plugin.h"
 #include "tests/unit/slurm_plugin/fixture.h"
 #include "tests/unit/slurm_plugin/spank_stub.h"
