@@ -14,7 +14,7 @@
 
 #define DEADLINE_MS_MAX 100 /* the guarantee to users: a site may only tighten it */
 #define DEADLINE_MS 60      /* leaves room in the guarantee for what Slurm adds on a busy host */
-#define UNASKED_MS 20       /* whoever asks for nothing is not to wait for anything */
+#define UNASKED_MS 20       /* whoever asks for nothing hardly waits, whatever lbd does */
 #define KNOWN "policy=, socket=, balancer=, killswitch=, deadline_ms= and disable"
 
 static int set_path(char (*ret_path)[LBS_PATH_MAX], const char *value, size_t most, const char *arg,
