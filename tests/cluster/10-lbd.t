@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 need_build sbin/lbd bin/lbctl
 munge -n </dev/null 2>/dev/null | unmunge >/dev/null 2>&1 || skip_all "munged does not run"
-lbctl() { "$LB_BUILD/bin/lbctl" "$@"; }
+. "$top/tests/lib/lbds.sh"
 
 port=$((20000 + $$ % 3000 * 4)) # three of its own, also beside another test; none that the kernel gives away
 head=$tap_tmp/head.sock node=$tap_tmp/node.sock
@@ -27,13 +27,6 @@ start_node() {
   pid_node=$!
 }
 head_is_gone() { ! kill -0 $pid_head; }
-get() { # SOCKET COMMAND KEY...: a value of the answer, keys from the outside
-  lbctl --json --socket="$1" $2 | perl -MJSON::PP -e '
-    my $v = decode_json(join "", <STDIN>);
-    $v = ref $v eq "ARRAY" ? $v->[$_] : $v->{$_} for @ARGV;
-    print ref $v eq "JSON::PP::Boolean" ? ($v ? "true" : "false") : ref $v eq "ARRAY" ? scalar @$v : $v // "null"' "${@:3}"
-}
-get_is() { [ "$(get "${@:2}")" = "$1" ]; }
 ranks() { get_is "$2" "$1" rank hosts; }
 http() { perl -MIO::Socket::INET -e '
     my ($port, @lines) = @ARGV;
@@ -66,7 +59,7 @@ is "$(get "$node" status uplink connected)" true "the node is connected"
 like "$(lbctl --socket="$head" hosts)" 'n1 +up' "lbctl hosts shows the node"
 like "$(lbctl --socket="$node" rank)" 'RANK +HOST +INDEX' "lbctl rank is a table"
 is "$(talk "$node" 00000003920101 5 | cut -c9-10)" 9b "a host is told what it is worth"
-ok "reports are acknowledged when they are on disk" within 20 get_is 0 "$node" status uplink pending
+ok "reports are acknowledged when they are on disk" all_acknowledged 20
 
 # --- the past, which the controller reads from its database; the socket's own words: [version 1, COMMAND 4, text]
 past() { # COMMAND: the answer's text
@@ -181,7 +174,7 @@ ok "it comes up again, the socket of the dead one notwithstanding" within 20 lbc
 is "$(get "$head" hosts hosts)" 2 "it knows the hosts at once"
 kill -CONT $pid_node
 ok "the node connects again" within 60 get_is true "$node" status uplink connected
-ok "what it kept meanwhile is acknowledged" within 30 get_is 0 "$node" status uplink pending
+ok "what it kept meanwhile is acknowledged" all_acknowledged 30
 kill -KILL $pid_head
 within 10 head_is_gone
 ok "without a controller the node notices" within 20 get_is false "$node" status uplink connected

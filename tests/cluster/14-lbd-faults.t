@@ -7,7 +7,7 @@
 need_build sbin/lbd bin/lbctl
 munge -n </dev/null 2>/dev/null | unmunge >/dev/null 2>&1 || skip_all "munged does not run"
 command -v sqlite3 >/dev/null || skip_all "sqlite3 is not installed"
-lbctl() { "$LB_BUILD/bin/lbctl" "$@"; }
+. "$top/tests/lib/lbds.sh"
 
 port=$((20000 + $$ % 3000 * 4)) # three of its own, also beside another test; none that the kernel gives away
 head=$tap_tmp/head.sock node=$tap_tmp/node.sock db=$tap_tmp/state/lbd.db
@@ -33,22 +33,7 @@ end_one() { # PID [SIGNAL]
   kill "-${2:-TERM}" "$1" 2>/dev/null || true
   within 30 gone "$1"
 }
-get() { # SOCKET COMMAND KEY...
-  lbctl --json --socket="$1" $2 | perl -MJSON::PP -e '
-    my $v = decode_json(join "", <STDIN>);
-    $v = ref $v eq "ARRAY" ? $v->[$_] : $v->{$_} for @ARGV;
-    print ref $v eq "JSON::PP::Boolean" ? ($v ? "true" : "false") : ref $v eq "ARRAY" ? scalar @$v : $v // "null"' "${@:3}"
-}
-get_is() { [ "$(get "${@:2}")" = "$1" ]; }
-get_like() { get "${@:2}" | grep -- "$1" >/dev/null; }
-at_least() { [ "$(get "${@:2}")" -ge "$1" ]; }
 ranks() { get_is 2 "$head" rank hosts; }
-# SECONDS: what the node had to tell when this was asked, at least one; something always waits where machines are busy.
-all_acknowledged() {
-  local told
-  told=$(($(get "$node" status uplink acknowledged) + $(get "$node" status uplink pending))) &&
-    within "$1" at_least $((told > 0 ? told : 1)) "$node" status uplink acknowledged
-}
 logged() { grep -q -- "$1" "$tap_tmp/head.log"; }
 on_disk() { # SQL: of the file, when no lbd has it
   sqlite3 "$db" "$1"

@@ -12,13 +12,6 @@ need_cluster 2
 . "$top/tests/lib/jobs.sh"
 db=$dir/host/head/state/lbd.db
 on_disk() { sqlite3 "$db" "$1"; } # SQL: when no lbd has it
-# What both had to tell when this was asked; something always waits where machines are busy.
-all_acknowledged() {
-  local host
-  for host in n1 n2; do
-    within 60 status_above $host uplink.acknowledged $(($(status $host uplink.acknowledged) + $(status $host uplink.pending) - 1)) || return 1
-  done
-}
 
 cluster speed n1 .25
 cluster speed n2 .75

@@ -5,6 +5,7 @@
 #   jobs_run WHAT             two checks: a step is balanced and ends right, a new job goes to n2
 #   step N [OPTION...], right, better     their parts
 #   status HOST KEY           a value of lbctl status; status_is HOST KEY VALUE; status_above HOST KEY NUMBER
+#   all_acknowledged          what the lbds of both hosts had to tell when this was asked is acknowledged within a minute
 #   pid_of HOST               its lbd
 dir=$(cluster dir)
 status() { # HOST KEY
@@ -14,6 +15,14 @@ status() { # HOST KEY
 }
 status_is() { [ "$(status "$1" "$2")" = "$3" ]; }
 status_above() { [ "$(status "$1" "$2")" -gt "$3" ]; }
+# Not that nothing waits: something always does where machines are busy.
+all_acknowledged() {
+  local host told
+  for host in n1 n2; do
+    told=$(($(status $host uplink.acknowledged) + $(status $host uplink.pending)))
+    within 60 status_above $host uplink.acknowledged $((told - 1)) || return 1
+  done
+}
 id=$(awk -F: '$1 == "lbtest" { print $3 }' "$dir/passwd")
 n1_user() { cluster on n1 setpriv --reuid "$id" --regid "$id" --clear-groups timeout 60 "$@"; }
 pid_of() { cluster lbd "$1" status | cut -d' ' -f3; }

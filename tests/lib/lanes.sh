@@ -22,14 +22,18 @@ lanes_computing=" valgrind clang model "
 
 lanes_names() { awk '{ print $1 }' <<<"$lanes_table"; }
 
-# What the lane that runs has come to.
-lane_passed=0 lane_failed=0 lane_skipped=0 lane_reasons=()
+# What the lane that runs has come to, and the lines about it that are said again at the end.
+lane_name='' lane_passed=0 lane_failed=0 lane_skipped=0 lane_lines=()
 
+lane_begin() { lane_name=$1 lane_passed=0 lane_failed=0 lane_skipped=0 lane_lines=(); } # LANE
 lane_pass() { lane_passed=$((lane_passed + 1)); }
-lane_fail() { lane_failed=$((lane_failed + 1)); }
+lane_fail() { # WHAT
+  lane_failed=$((lane_failed + 1))
+  lane_lines+=("failed: $lane_name: $1")
+}
 lane_skip() { # REASON
   lane_skipped=$((lane_skipped + 1))
-  lane_reasons+=("$1")
+  lane_lines+=("skipped: $lane_name: $1")
 }
 
 # Read what automake's test driver wrote: LOG BUILDDIR STATUS
@@ -43,7 +47,7 @@ lane_count_check() {
       PASS | XFAIL) lane_pass ;;
       SKIP) lane_skip "$name: $(tail -n 1 "$of" 2>/dev/null | cut -c1-150)" ;;
       FAIL | XPASS | ERROR)
-        lane_fail
+        lane_fail "$name"
         printf '  %s: %s\n' "$result" "$name"
         mkdir -p "$build/log/failed"
         cp "$of" "$build/log/failed/$(basename "$d").${name//\//.}.log" || true
@@ -54,7 +58,7 @@ lane_count_check() {
   done < <(grep -E '^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): ' "$log" | grep -v '^ERROR: .*exit' || true)
   # A make that failed without a failed test has failed all the same; so has one that ran none.
   if [ $seen = 0 ] || { [ "$st" != 0 ] && [ $lane_failed = 0 ]; }; then
-    lane_fail
+    lane_fail "make, status $st"
     tail -n 30 "$log" | sed 's/^/    /'
   fi
 }
@@ -72,7 +76,7 @@ lane_make_check() { # NAME DIR [VARIABLE=VALUE...]
   timeout -k 20 "$lane_seconds" sh -c 'make -k -j"$0" check TESTS= "$@" && exec make -k -j$(($0 + 2)) check "$@"' \
     "$build_jobs" -C "$2" "${@:3}" >"$log" 2>&1 </dev/null || st=$?
   if [ $st = 124 ]; then
-    lane_fail
+    lane_fail "still running after $lane_seconds s"
     printf '  still running after %d s\n' "$lane_seconds"
   fi
   lane_count_check "$log" "$2" $st
@@ -81,22 +85,24 @@ lane_make_check() { # NAME DIR [VARIABLE=VALUE...]
 }
 
 lane_check() {
-  if build_main; then lane_make_check check "$build"; else lane_fail; fi
+  if build_main; then lane_make_check check "$build"; else lane_fail "the build"; fi
 }
 
 lane_valgrind() {
   local log=$build/log/valgrind.log st=0 result rest
   command -v valgrind >/dev/null || { lane_skip "valgrind is not installed"; return; }
-  build_main && step "valgrind: make the tests" "$build/log/valgrind.make.log" make -C "$build" -j"$build_jobs" check TESTS= || { lane_fail; return; }
+  build_main && step "valgrind: make the tests" "$build/log/valgrind.make.log" make -C "$build" -j"$build_jobs" check TESTS= ||
+    { lane_fail "the build"; return; }
   "$top/tests/valgrind" -j "$build_jobs" -b "$build" >"$log" 2>&1 || st=$?
   while read -r result rest; do
     case $result in
       ok) lane_pass ;;
-      not) lane_fail; printf '  %s\n' "$result $rest" ;;
+      not) lane_fail "${rest#ok }" ;;
       skipped) lane_skip "$rest" ;;
     esac
   done < <(grep -E '^(ok|not ok|skipped)' "$log")
-  if [ $st != 0 ] && [ $st != 77 ] && [ $lane_failed = 0 ]; then lane_fail; fi
+  if [ $lane_failed != 0 ]; then grep -E '^(not ok|    )' "$log" | sed 's/^/  /'; fi
+  if [ $st != 0 ] && [ $st != 77 ] && [ $lane_failed = 0 ]; then lane_fail "status $st"; fi
 }
 
 lane_clang() {
@@ -106,7 +112,7 @@ lane_clang() {
   if build_tree clang "$build/test/clang" --enable-werror CC=clang CXX=clang++ CFLAGS=-O0 CXXFLAGS=-O0; then
     lane_pass
   else
-    lane_fail
+    lane_fail "the build"
   fi
 }
 
@@ -116,7 +122,7 @@ lane_sanitizers() {
   if build_sanitizers; then
     LB_TEST_FEW=1 lane_make_check sanitizers "$build/test/sanitizers" TREE_TESTS=
   else
-    lane_fail
+    lane_fail "the build"
   fi
 }
 
@@ -126,11 +132,19 @@ lane_tap() { # FOLDER
     if [ -x "$t" ]; then tests+=("$t"); fi
   done
   [ ${#tests[@]} != 0 ] || { lane_skip "tests/$1 has no tests"; return; }
-  build_main || { lane_fail; return; }
+  build_main || { lane_fail "the build"; return; }
   printf '%s:\n' "$1"
   "$top/tests/lib/tap-run" "$build/log" "${tests[@]}" 2>&1 | tee "$out" || true
   read -r lane_passed _ lane_failed _ lane_skipped _ < <(tail -n 1 "$out" | tr -d ,)
-  mapfile -t lane_reasons < <(sed -n -e 's/^    skipped: //p' -e 's/^  \([^ ]*\.t\): .* [1-9][0-9]* skipped: \(.*\) ([0-9]* s)$/\1: \2/p' "$out")
+  mapfile -t lane_lines < <(awk -v lane="$1" '
+    /^  [^ ]*\.t: / { test = $1; sub(/:$/, "", test) }
+    /^  [^ ]*\.t: .* [1-9][0-9]* failed/ && !/ 0 failed/ { line = $0; sub(/^ */, "", line); print "failed: " lane ": " line }
+    /^    not ok / { sub(/^ *not ok /, ""); print "failed: " lane ": " test ": " $0 }
+    /^    skipped: / { sub(/^ *skipped: /, ""); print "skipped: " lane ": " $0 }
+    match($0, /[1-9][0-9]* skipped: .* \([0-9]* s\)$/) && /^  [^ ]*\.t: / && !/[1-9][0-9]* failed/ {
+      why = substr($0, RSTART); sub(/^[0-9]* skipped: /, "", why); sub(/ \([0-9]* s\)$/, "", why)
+      print "skipped: " lane ": " test ": " why
+    }' "$out")
 }
 lane_model() { lane_tap model; }
 lane_cluster() { lane_tap cluster; }
@@ -140,7 +154,7 @@ lane_dashboards() { lane_tap dashboards; }
 lane_package() {
   packages_need build package
   if command -v dpkg-buildpackage >/dev/null && command -v dh >/dev/null; then
-    package_build || { lane_fail; return; }
+    package_build || { lane_fail "the packages"; return; }
     lane_tap package
   else
     lane_skip "debhelper is not installed"
@@ -150,7 +164,7 @@ lane_package() {
 lane_tree() {
   local t
   for t in arrows style; do
-    if step "tree: $t" "$build/log/tree.$t.log" "$top/tests/$t/test.sh"; then lane_pass; else lane_fail; fi
+    if step "tree: $t" "$build/log/tree.$t.log" "$top/tests/$t/test.sh"; then lane_pass; else lane_fail "$t"; fi
   done
 }
 
@@ -164,12 +178,13 @@ lane_left_out() {
 
 lane_distcheck() {
   local left_out
-  build_main || { lane_fail; return; }
+  build_main || { lane_fail "the build"; return; }
   # What the tests find in the tree they have found in the lane check; here it is asked whether the distribution is whole.
-  if step "distcheck" "$build/log/distcheck.log" timeout -k 20 "$lane_seconds" env LB_TEST_BRIEF=1 make -C "$build" -j$((build_jobs + 1)) distcheck; then lane_pass; else lane_fail; fi
+  if step "distcheck" "$build/log/distcheck.log" timeout -k 20 "$lane_seconds" env LB_TEST_BRIEF=1 \
+    make -C "$build" -j$((build_jobs + 1)) distcheck; then lane_pass; else lane_fail distcheck; fi
   left_out=$(lane_left_out)
   if [ -z "$left_out" ]; then lane_pass; else
-    lane_fail
+    lane_fail "not in the distribution: $(tr '\n' ' ' <<<"$left_out")"
     printf '  not in the distribution: %s\n' $left_out
   fi
 }
@@ -183,11 +198,11 @@ lanes_verdict() {
 }
 
 lanes_run() { # LANE
-  local t0=$SECONDS r
-  lane_passed=0 lane_failed=0 lane_skipped=0 lane_reasons=()
+  local t0=$SECONDS
+  lane_begin "$1"
   "lane_$1"
   lanes_verdict "$1" $lane_passed $lane_failed $lane_skipped $((SECONDS - t0))
-  for r in "${lane_reasons[@]}"; do reasons+=("$1: $r"); done
+  lines+=("${lane_lines[@]}")
 }
 
 beside_pid='' # of those that run beside others
@@ -217,7 +232,8 @@ lanes_beside_end() {
   done
 }
 
-# Wait for them; what they said, and what they came to: a line "=LANE PASSED FAILED SKIPPED SECONDS", lines "=REASON".
+# Wait for them; what they said, and what they came to: a line "=LANE PASSED FAILED SKIPPED SECONDS", and with a "=" before them the
+# lines that are said again.
 lanes_beside_join() {
   local lane line
   [ -n "$beside_pid" ] || return 0
@@ -233,9 +249,10 @@ lanes_beside_join() {
     else
       note "$lane: did not come to an end"
       lanes_verdict "$lane" 0 1 0 0
+      lines+=("failed: $lane: did not come to an end")
     fi
   done
-  while IFS= read -r line; do reasons+=("${line#=}"); done < <(grep '^=[a-z]*: ' "$build/log/beside.log" || true)
+  while IFS= read -r line; do lines+=("${line#=}"); done < <(grep '^=[a-z]*: ' "$build/log/beside.log" || true)
 }
 
 # The process that runs them: with what the lane sanitizers needs built, when there is time for it.
@@ -244,7 +261,8 @@ lanes_beside_main() { # LANE...
   # However little of the processors is left, and however long they stand still.
   export LB_TEST_SECONDS=${LB_TEST_SECONDS:-$((2 * lane_seconds))}
   for lane in "$@"; do
-    t0=$SECONDS lane_passed=0 lane_failed=0 lane_skipped=0 lane_reasons=()
+    t0=$SECONDS
+    lane_begin "$lane"
     if [ "$lane" = sanitizers ]; then
       # Whether it can be built the lane itself says.
       build_sanitizers && make -k -C "$build/test/sanitizers" -j"$build_jobs" check TESTS= >"$build/log/beside.sanitizers.log" 2>&1 || true
@@ -252,12 +270,12 @@ lanes_beside_main() { # LANE...
     fi
     "lane_$lane"
     printf '=%s %d %d %d %d\n' "$lane" $lane_passed $lane_failed $lane_skipped $((SECONDS - t0))
-    [ ${#lane_reasons[@]} = 0 ] || printf "=$lane: %s\n" "${lane_reasons[@]}"
+    [ ${#lane_lines[@]} = 0 ] || printf '=%s\n' "${lane_lines[@]}"
   done
 }
 
 lanes_main() { # [LANE...]
-  local lane all_passed=0 all_failed=0 all_skipped=0 table=() reasons=() beside=() waiting='' t0=$SECONDS
+  local lane all_passed=0 all_failed=0 all_skipped=0 table=() lines=() beside=() waiting='' t0=$SECONDS
   case ${1:-} in
     --list) printf '%s\n' "$lanes_table"; return 0 ;;
     --beside) shift; lanes_beside_main "$@"; return 0 ;;
@@ -292,7 +310,9 @@ lanes_main() { # [LANE...]
   printf '\n'
   printf '%s\n' "${table[@]}"
   printf 'all of it %47d s\n' $((SECONDS - t0))
-  [ ${#reasons[@]} = 0 ] || printf 'skipped: %s\n' "${reasons[@]}"
+  # What failed last: of a long output the end is what is kept.
+  [ ${#lines[@]} = 0 ] || { printf '%s\n' "${lines[@]}" | grep -v '^failed: ' || true; }
+  [ ${#lines[@]} = 0 ] || { printf '%s\n' "${lines[@]}" | grep '^failed: ' || true; }
   [ $all_failed = 0 ] || printf 'logs: %s\n' "$build/log"
   printf '%d passed, %d failed, %d skipped\n' $all_passed $all_failed $all_skipped
   [ $all_failed = 0 ]

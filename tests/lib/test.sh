@@ -26,7 +26,7 @@ lane_valgrind() {
 }
 lane_clang() {
   case ${PLANT:-} in
-    fails) lane_fail; echo "  clang: a warning" ;;
+    fails) lane_fail "a warning"; echo "  clang: a warning" ;;
     dies) kill -9 $$ ;;
     *) lane_pass ;;
   esac
@@ -64,8 +64,10 @@ lanes "is well" 0 "2 passed, 0 failed, 0 skipped" "^beside what follows: model" 
 lanes "is well" 0 "1 passed, 0 failed, 0 skipped" "^model +passed +1 passed" model
 lanes fails 1 "9 passed, 1 failed, 1 skipped" "^  clang: a warning"
 lanes fails 1 "9 passed, 1 failed, 1 skipped" "^clang +FAILED"
+lanes fails 1 "9 passed, 1 failed, 1 skipped" "^failed: clang: a warning"
 lanes "stands still" 0 "2 passed, 0 failed, 0 skipped" "^model +passed +1 passed" cluster model
 lanes dies 1 "8 passed, 2 failed, 1 skipped" "^model: did not come to an end"
+lanes dies 1 "8 passed, 2 failed, 1 skipped" "^failed: model: did not come to an end"
 
 rm -f "$tmp/model"
 PLANT=hangs "$tmp/run" test model cluster >"$tmp/out" 2>&1 &
@@ -89,10 +91,27 @@ printf '%s\n' 'PASS: good' 'FAIL: script.sh' 'FAIL: program' >"$tmp/make.log"
 { echo "not ok - planted in a script" && echo "#   why" && seq 100; } >"$tmp/suite/script.sh.log"
 { echo "/x/test.c:12:F:case:planted:0: in a program" && seq 100; } >"$tmp/suite/program.log"
 out=$(top=$tmp build=$tmp && . "$here/say.sh" && . "$here/lanes.sh" && lane_count_check "$tmp/make.log" "$tmp/suite" 1 &&
-  echo "$lane_passed passed, $lane_failed failed")
-for text in '^    not ok - planted in a script$' '^    #   why$' '^    /x/test.c:12:F:.*in a program$' '^1 passed, 2 failed$'; do
+  echo "$lane_passed passed, $lane_failed failed" && printf '%s\n' "${lane_lines[@]}")
+for text in '^failed: .*: script.sh$' '^    not ok - planted in a script$' '^    #   why$' '^    /x/test.c:12:F:.*in a program$' '^1 passed, 2 failed$'; do
   grep -q -- "$text" <<<"$out" || { echo "FAILED: of failed tests is not told: $text"; bad=1; }
 done
+
+# --- and said again at the end, with what was left out
+mkdir -p "$tmp/tests/planted" "$tmp/tests/lib"
+ln -s "$here/tap-run" "$tmp/tests/lib/tap-run"
+printf '#!/bin/sh\necho "ok 1 - good"\necho 1..1\n' >"$tmp/tests/planted/good.t"
+printf '#!/bin/sh\necho "not ok 1 - bad"\necho 1..1\n' >"$tmp/tests/planted/bad.t"
+printf '#!/bin/sh\necho "1..0 # SKIP no reason"\n' >"$tmp/tests/planted/none.t"
+printf '#!/bin/sh\necho "ok 1 - one # SKIP of two"\necho "ok 2 - two"\necho 1..2\n' >"$tmp/tests/planted/some.t"
+printf '#!/bin/sh\nexit 3\n' >"$tmp/tests/planted/ends.t"
+chmod +x "$tmp"/tests/planted/*.t
+out=$(top=$tmp build=$tmp && . "$here/say.sh" && . "$here/lanes.sh" && build_main() { mkdir -p "$build/log"; } && lane_begin planted &&
+  lane_tap planted >/dev/null && printf '%s\n' "${lane_lines[@]}")
+for text in '^failed: planted: planted/bad.t: 1 - bad$' '^failed: planted: planted/ends.t: .*no plan' '^skipped: planted: planted/none.t: no reason$' \
+  '^skipped: planted: one # SKIP of two$'; do
+  grep -q -- "$text" <<<"$out" || { echo "FAILED: at the end is not told: $text in: $out"; bad=1; }
+done
+[ "$(wc -l <<<"$out")" = 5 ] || { echo "FAILED: at the end is told: $out"; bad=1; }
 
 # --- a test with the machine to itself: what runs beside stands still for as long as it runs, and no longer
 setsid sh -c 'while :; do echo >>"$0"; sleep 0.02; done' "$tmp/beside" &
