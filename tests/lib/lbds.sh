@@ -14,9 +14,10 @@ get() { # SOCKET COMMAND KEY...
 get_is() { [ "$(get "${@:2}")" = "$1" ]; }
 get_like() { get "${@:2}" | grep -- "$1" >/dev/null; }
 at_least() { [ "$(get "${@:2}")" -ge "$1" ]; }
-# At least one.  Not that nothing waits: by a report each half second and a commit each second something nearly always does.
+# At least one, and what is acknowledged between the two looks is counted twice rather than not at all.  Not that nothing waits:
+# where a report comes each half second and a commit each second, something nearly always does.
 all_acknowledged() { # SECONDS
   local told
-  told=$(($(get "$node" status uplink acknowledged) + $(get "$node" status uplink pending))) &&
+  told=$(($(get "$node" status uplink pending) + $(get "$node" status uplink acknowledged))) &&
     within "$1" at_least $((told > 0 ? told : 1)) "$node" status uplink acknowledged
 }

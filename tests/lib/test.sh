@@ -96,6 +96,16 @@ for text in '^failed: .*: script.sh$' '^    not ok - planted in a script$' '^   
   grep -q -- "$text" <<<"$out" || { echo "FAILED: of failed tests is not told: $text"; bad=1; }
 done
 
+# --- of valgrind, too: the line at the end, and the details with the lane
+mkdir -p "$tmp/tests"
+printf '#!/bin/sh\necho "ok good"\necho "not ok tests/unit/planted: status 99"\necho "    ==1== Invalid read"\nexit 1\n' >"$tmp/tests/valgrind"
+chmod +x "$tmp/tests/valgrind"
+out=$(top=$tmp build=$tmp build_jobs=1 && mkdir -p "$tmp/log" && . "$here/say.sh" && . "$here/lanes.sh" && valgrind() { :; } && build_main() { :; } &&
+  step() { :; } && lane_begin valgrind && lane_valgrind && printf '%s\n' "${lane_lines[@]}")
+for text in '^failed: valgrind: tests/unit/planted: status 99$' '==1== Invalid read$'; do
+  grep -q -- "$text" <<<"$out" || { echo "FAILED: of valgrind is not told: $text in: $out"; bad=1; }
+done
+
 # --- and said again at the end, with what was left out
 mkdir -p "$tmp/tests/planted" "$tmp/tests/lib"
 ln -s "$here/tap-run" "$tmp/tests/lib/tap-run"
