@@ -11,7 +11,9 @@
 #include "libclient/outgoing.h"
 #include "libclient/report.h"
 
-#define LOOK_NS (500 * LBX_NS_PER_MS) /* transfers that nobody announced are looked for so often */
+#define ANNOUNCED_NS \
+    (500 * LBX_NS_PER_MS) /* those that have not come in time are looked for so often, */
+#define UNANNOUNCED_NS (2 * LBX_NS_PER_S) /* and these: who runs dry looks for them in any case */
 #define OVERHEAR_NS LBX_NS_PER_MS
 #define EXPECTED_MAX 1000
 
@@ -153,7 +155,7 @@ bool lbc_exchange_due(const struct lb_ctx *ctx, int64_t now_ns)
 {
     return ctx->in || lbc_outgoing_is_busy(ctx) || ctx->give || ctx->apart || ctx->failed ||
            !lbc_link_is_open(&ctx->link) || (ctx->expected > 0 && now_ns < ctx->expect_until_ns) ||
-           now_ns - ctx->looked_ns >= LOOK_NS;
+           now_ns - ctx->looked_ns >= (ctx->expected > 0 ? ANNOUNCED_NS : UNANNOUNCED_NS);
 }
 
 void lbc_exchange_look(struct lb_ctx *ctx, int64_t now_ns)

@@ -60,6 +60,10 @@ check_PROGRAMS += tests/unit/libclient/test_quota
 tests_unit_libclient_test_quota_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_quota_LDADD = libclient.la $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/libclient/test_due
+tests_unit_libclient_test_due_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_libclient_test_due_LDADD = libclient.la $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/libclient/test_mesh
 tests_unit_libclient_test_mesh_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(SODIUM_CFLAGS)
 tests_unit_libclient_test_mesh_LDADD = libclient.la $(CHECK_LIBS)
