@@ -123,6 +123,23 @@ for text in '^failed: planted: planted/bad.t: 1 - bad$' '^failed: planted: plant
 done
 [ "$(wc -l <<<"$out")" = 5 ] || { echo "FAILED: at the end is told: $out"; bad=1; }
 
+# --- compiling only: a warning is seen as it is by libtool, and nothing is linked
+printf 'int main(void)\n{\n    return 0;\n}\n' >"$tmp/good.c"
+printf 'int main(void)\n{\n    int unused;\n    return 0;\n}\n' >"$tmp/warned.c"
+only=("$here/compile-only" --tag=CC --mode=compile "${CC:-cc}" -Wall -Werror)
+if ! "${only[@]}" -c "$tmp/good.c" -o "$tmp/good.o" || [ ! -s "$tmp/good.o" ]; then
+  echo "FAILED: compile-only does not compile"
+  bad=1
+fi
+if "${only[@]}" -c "$tmp/warned.c" -o "$tmp/warned.o" 2>"$tmp/out" || ! grep -q 'unused' "$tmp/out"; then
+  echo "FAILED: compile-only does not see a warning: $(cat "$tmp/out")"
+  bad=1
+fi
+if ! "$here/compile-only" --tag=CC --mode=link false "$tmp/good.o" -o "$tmp/program" || [ ! -e "$tmp/program" ] || [ -s "$tmp/program" ]; then
+  echo "FAILED: compile-only links"
+  bad=1
+fi
+
 # --- a test with the machine to itself: what runs beside stands still for as long as it runs, and no longer
 setsid sh -c 'while :; do echo >>"$0"; sleep 0.02; done' "$tmp/beside" &
 beside=$!
