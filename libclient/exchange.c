@@ -11,9 +11,9 @@
 #include "libclient/outgoing.h"
 #include "libclient/report.h"
 
-#define ANNOUNCED_NS \
-    (500 * LBX_NS_PER_MS) /* those that have not come in time are looked for so often, */
-#define UNANNOUNCED_NS (2 * LBX_NS_PER_S) /* and these: who runs dry looks for them in any case */
+/* How often a rank looks that has work: for transfers that were announced and have not come in time, and for others. */
+#define ANNOUNCED_NS (500 * LBX_NS_PER_MS)
+#define UNANNOUNCED_NS (2 * LBX_NS_PER_S)
 #define OVERHEAR_NS LBX_NS_PER_MS
 #define EXPECTED_MAX 1000
 
