@@ -8,11 +8,7 @@ need_cluster 2
 
 page() { cluster on "$1" curl -s --max-time 5 http://127.0.0.1:6826/metrics; }
 jobs() { page n1 >"$tap_tmp/page"; grep '^lb_job' "$tap_tmp/page"; }
-wait_for() { # SECONDS CMD...
-  local i
-  for ((i = 0; i < $1 * 10; i++)); do "${@:2}" && return; sleep 0.1; done
-  return 1
-}
+wait_for() { look_until "$1" 0.1 "${@:2}"; } # SECONDS CMD...
 
 ok "lbd shows its page" wait_for 10 eval 'page n1 >/dev/null'
 is "$(jobs || true)" "" "no job, no series of jobs"

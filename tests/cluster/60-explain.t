@@ -10,11 +10,7 @@ lbctl=$LB_BUILD/bin/lbctl
 shared=$(cluster dir)/shared
 cluster speed n1 .4
 cluster speed n2 .1
-wait_for() { # SECONDS CMD...
-  local i
-  for ((i = 0; i < $1 * 5; i++)); do "${@:2}" && return; sleep 0.2; done
-  return 1
-}
+wait_for() { look_until "$1" 0.2 "${@:2}"; } # SECONDS CMD...
 connected() { cluster head "$lbctl" hosts | grep -c ' up ' | grep -x 2 >/dev/null; }
 ok "both hosts are connected with the controller" wait_for 60 connected
 

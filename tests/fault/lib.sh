@@ -88,27 +88,18 @@ same() {
 }
 
 # Wait until CMD succeeds, a minute at most.
+quietly() { "$@" >/dev/null 2>&1; }
 await() { # CMD...
-  local i
-  for ((i = 0; i < 1200; i++)); do
-    if "$@" >/dev/null 2>&1; then return 0; fi
-    sleep 0.05
-  done
-  echo "waited in vain for: $*"
-  return 1
+  look_until 60 0.05 quietly "$@" || { echo "waited in vain for: $*"; return 1; }
 }
 
 # Wait until CMD succeeds, a minute at most, and not longer than the job runs.
 during() { # CMD...
-  local i
-  for ((i = 0; i < 1200; i++)); do
-    if "$@" >/dev/null 2>&1; then return 0; fi
-    job_runs || { echo "the job was over before this: $*"; return 1; }
-    sleep 0.05
-  done
-  echo "waited in vain for: $*"
-  return 1
+  local seen=''
+  look_until 60 0.05 during_look "$@" || { echo "waited in vain for: $*"; return 1; }
+  [ -n "$seen" ] || { echo "the job was over before this: $*"; return 1; }
 }
+during_look() { if quietly "$@"; then seen=1; else ! job_runs; fi; }
 
 # struck BEGIN HARM: BEGIN 1 starts a job, HARM does things to it by `part`, one after the other with &&, and the job must still
 # run afterwards; else the same with BEGIN 2, 4 and 8, which start jobs so many times as long.  The parts are results of the test.

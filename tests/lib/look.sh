@@ -5,14 +5,19 @@
 #
 #   look_until SECONDS PAUSE CMD...   CMD until it succeeds, with a pause of so many seconds after each look; 1 when the time is over
 #
+# A pause is as long as the look before it at least, up to a second: what is waited for needs the processors, too.
 # CMD sees what is local here: hence the names.
 look_until() {
-  local look_left=$(($1 * 1000000)) look_most=$(($1 * 100000)) look_pause=$2 look_began look_took
+  local look_left=$(($1 * 1000000)) look_most=$(($1 * 100000)) look_pause look_began look_took look_rest
+  printf -v look_pause %.0f "${2}e6"
   shift 2
   look_began=${EPOCHREALTIME/./}
   until "$@"; do
     [ $look_left -gt 0 ] || return 1
-    sleep "$look_pause"
+    look_took=$((${EPOCHREALTIME/./} - look_began))
+    look_rest=$((look_took < look_pause ? look_pause : look_took < 1000000 ? look_took : 1000000))
+    printf -v look_rest %d.%06d $((look_rest / 1000000)) $((look_rest % 1000000))
+    sleep "$look_rest"
     look_took=$((${EPOCHREALTIME/./} - look_began))
     look_began=$((look_began + look_took))
     look_left=$((look_left - (look_took < look_most ? look_took : look_most)))

@@ -32,14 +32,17 @@ need_root() {
   cg_detect || die 77 "$cg_why"
 }
 
+# What is up has found all that it needs, and hundreds of commands follow: no process is started to look for it again.
 need_up() {
-  need_root
+  if [ "$EUID" != 0 ] || [ ! -e "$dir/up" ] || ! cg_detect; then need_root; fi
   [ -e "$dir/up" ] || die 3 "instance '$inst' is not up (cluster -i $inst up)"
 }
 
 need_host() { # HOST
+  local known
   need_up
-  [ "$1" = head ] || grep -qx -- "$1" "$dir/hosts" || die 2 "no host '$1' in '$inst': $(hosts | tr '\n' ' ')and head"
+  mapfile -t known <"$dir/hosts"
+  [[ " head ${known[*]} " == *" $1 "* ]] || die 2 "no host '$1' in '$inst': ${known[*]} and head"
 }
 
 hosts() { cat "$dir/hosts" 2>/dev/null || true; }

@@ -9,19 +9,28 @@ cg_detect() {
     cg_version=2 cg=$LB_CGROUP_V2
     return 0
   fi
-  cg=$(awk '$3 == "cgroup" && "," $4 "," ~ /,cpu,/ { print $2; exit }' /proc/mounts)
-  if [ -n "$cg" ]; then
-    cg_version=1
-    cg_acct=$(awk '$3 == "cgroup" && "," $4 "," ~ /,cpuacct,/ { print $2; exit }' /proc/mounts)
+  if cg_mounted cgroup cpu; then
+    cg_version=1 cg=$cg_where
+    if cg_mounted cgroup cpuacct; then cg_acct=$cg_where; fi
     [ -w "$cg" ] || { cg_why="$cg is not writable"; return 1; }
     return 0
   fi
-  cg=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
   cg_version=2
-  if [ -z "$cg" ] || ! grep -qw cpu "$cg/cgroup.controllers"; then
+  if ! cg_mounted cgroup2 || ! grep -qw cpu "$cg_where/cgroup.controllers"; then
     cg_why="no cgroup with the cpu controller is mounted"
     return 1
   fi
+  cg=$cg_where
+}
+
+# Where the first of that type, with that option, is mounted: in $cg_where.  Without a process, as it is asked for often.
+cg_mounted() { # TYPE [OPTION]
+  local type options
+  while read -r _ cg_where type options _; do
+    [ "$type" != "$1" ] || [[ ,$options, != *,${2:-$options},* ]] || return 0
+  done </proc/mounts
+  cg_where=
+  return 1
 }
 
 cg_make() { # HOST

@@ -36,22 +36,24 @@ host_start() { # HOST
 
 host_ready() { [ -s "$dir/host/$1/init.pid" ]; }
 
-host_pid() { # HOST -> the pid of its first process, which is checked to be one of the host's own
-  local p
-  read -r p 2>/dev/null <"$dir/host/$1/init.pid" && grep -qx "$p" "$cg/$cg_name/$1/cgroup.procs" 2>/dev/null && echo "$p"
+# The pid of a host's first process, in $host_pid; it is checked to be one of the host's own.
+host_alive() { # HOST
+  local own=()
+  { read -r host_pid <"$dir/host/$1/init.pid" && mapfile -t own <"$cg/$cg_name/$1/cgroup.procs"; } 2>/dev/null &&
+    [[ " ${own[*]} " == *" $host_pid "* ]]
 }
 
 # Run a command on a host in place of this shell.  When its starter is killed it gets SIGTERM: nsenter passes no signals on.
 host_enter() { # HOST CMD...
-  local h=$1 p
+  local h=$1
   shift
-  p=$(host_pid "$h") || die 3 "host '$h' of '$inst' is dead; cluster -i $inst down, then up"
+  host_alive "$h" || die 3 "host '$h' of '$inst' is dead; cluster -i $inst down, then up"
   cg_join "$h"
   [ ! -e "$dir/host/$h/processor" ] || taskset -pc "$(cat "$dir/host/$h/processor")" "$BASHPID" >/dev/null
   slurm_env
   export LB_CLUSTER=$inst
   # shellcheck disable=SC2016
-  exec nsenter --net --mount --uts --ipc --pid -t "$p" -- \
+  exec nsenter --net --mount --uts --ipc --pid -t "$host_pid" -- \
     /bin/sh -c 'cd "$1" 2>/dev/null || cd /; shift; exec setpriv --pdeathsig TERM -- "$@"' sh "$PWD" "$@"
 }
 
@@ -67,7 +69,7 @@ cluster_user() { # [-u USER] CMD...
 
 cluster_healthy() {
   local h
-  for h in head $(hosts); do host_pid "$h" >/dev/null || return 1; done
+  for h in head $(hosts); do host_alive "$h" || return 1; done
   [ -n "$(cg_named head slurmctld)" ] || return 1
   for h in $(hosts); do [ -n "$(cg_named "$h" slurmd)" ] || return 1; done
 }

@@ -123,7 +123,7 @@ slurm_env() {
 
 slurmctld_start() { host_enter head slurmctld </dev/null >>"$dir/log/start.log" 2>&1 9<&-; }
 # A slurmd that finds nobody tries again a second later.  6817 is 1AA1, 0A means listening.
-slurmctld_listens() { grep -q ':1AA1 .* 0A ' "/proc/$(host_pid head)/net/tcp"; }
+slurmctld_listens() { host_alive head && grep -q ':1AA1 .* 0A ' "/proc/$host_pid/net/tcp"; }
 slurmd_start() { host_enter "$1" slurmd -N "$1" </dev/null >>"$dir/log/start.log" 2>&1 9<&-; } # HOST
 
 slurm_idle() { # N

@@ -23,7 +23,7 @@ cluster_status() {
   while read -r h s; do state[$h]=$s; done < <(host_enter head timeout 5 sinfo -h -N -p main -o '%N %T' 2>/dev/null || true)
   for h in head $(hosts); do
     d=dead
-    if ! host_pid "$h" >/dev/null; then
+    if ! host_alive "$h"; then
       st=1
       printf '%-5s dead\n' "$h"
       continue
