@@ -197,14 +197,18 @@ lanes_verdict() {
   all_passed=$((all_passed + $2)) all_failed=$((all_failed + $3)) all_skipped=$((all_skipped + $4))
 }
 
+# Whoever gives a run of all lanes so long and no longer (LB_TEST_MINUTES) is told what was left out, not that it did not end.
+lanes_time_left() { [ -z "${LB_TEST_MINUTES:-}" ] || [ $((SECONDS - lanes_began)) -lt $((LB_TEST_MINUTES * 60)) ]; }
+
 lanes_run() { # LANE
   local t0=$SECONDS
   lane_begin "$1"
-  "lane_$1"
+  if lanes_time_left; then "lane_$1"; else lane_skip "$LB_TEST_MINUTES minutes (LB_TEST_MINUTES) were over before it"; fi
   lanes_verdict "$1" $lane_passed $lane_failed $lane_skipped $((SECONDS - t0))
   lines+=("${lane_lines[@]}")
 }
 
+lanes_began=0
 beside_pid='' # of those that run beside others
 
 # Start them: in a session of their own, which has the lowest priority, also where the kernel groups processes
@@ -275,7 +279,8 @@ lanes_beside_main() { # LANE...
 }
 
 lanes_main() { # [LANE...]
-  local lane all_passed=0 all_failed=0 all_skipped=0 table=() lines=() beside=() waiting='' t0=$SECONDS
+  local lane all_passed=0 all_failed=0 all_skipped=0 table=() lines=() beside=() waiting=''
+  lanes_began=$SECONDS
   case ${1:-} in
     --list) printf '%s\n' "$lanes_table"; return 0 ;;
     --beside) shift; lanes_beside_main "$@"; return 0 ;;
@@ -309,7 +314,7 @@ lanes_main() { # [LANE...]
   lanes_beside_join
   printf '\n'
   printf '%s\n' "${table[@]}"
-  printf 'all of it %47d s\n' $((SECONDS - t0))
+  printf 'all of it %47d s\n' $((SECONDS - lanes_began))
   # What failed last: of a long output the end is what is kept.
   [ ${#lines[@]} = 0 ] || { printf '%s\n' "${lines[@]}" | grep -v '^failed: ' || true; }
   [ ${#lines[@]} = 0 ] || { printf '%s\n' "${lines[@]}" | grep '^failed: ' || true; }

@@ -68,6 +68,11 @@ lanes fails 1 "9 passed, 1 failed, 1 skipped" "^failed: clang: a warning"
 lanes "stands still" 0 "2 passed, 0 failed, 0 skipped" "^model +passed +1 passed" cluster model
 lanes dies 1 "8 passed, 2 failed, 1 skipped" "^model: did not come to an end"
 lanes dies 1 "8 passed, 2 failed, 1 skipped" "^failed: model: did not come to an end"
+export LB_TEST_MINUTES=0
+lanes "is well" 0 "0 passed, 0 failed, 2 skipped" "^skipped: fault: 0 minutes" cluster fault
+LB_TEST_MINUTES=1
+lanes "is well" 0 "2 passed, 0 failed, 0 skipped" "^fault +passed" cluster fault
+unset LB_TEST_MINUTES
 
 rm -f "$tmp/model"
 PLANT=hangs "$tmp/run" test model cluster >"$tmp/out" 2>&1 &
