@@ -46,8 +46,8 @@ replay() { # NAME KIND PROGRAM ARGUMENT...
 # A run of half a second is off by 15 % when something stops a rank for less than a tenth of a second.  And a step lasts some periods
 # of the hosts' quotas, which are of 10 ms: of a shorter one the moment of its beginning says how long it takes.
 all_kinds() { # NAME STEPS: so many times as many steps as take half a second
-  replay "stepped$1" stepped "$LB_BUILD/examples/jacobi" --n=1500 --work=4 --steps=$((20 * $2))
-  replay "doacross$1" doacross "$LB_BUILD/examples/sor" --n=800 --steps=$((40 * $2)) --work=6
+  replay "stepped$1" stepped "$LB_BUILD/examples/jacobi" --n=1500 --work=12 --steps=$((27 * $2))
+  replay "doacross$1" doacross "$LB_BUILD/examples/sor" --n=800 --work=24 --steps=$((13 * $2))
   replay "doall$1" doall "$LB_BUILD/bench/cpuloop" --iterations=$((500 * $2))
 }
 all_kinds '' 3

@@ -66,8 +66,19 @@ lane_count_check() {
 # A make that hangs fails, and the other lanes still run; a healthy one takes a quarter of it at most.
 lane_seconds=${LB_LANE_SECONDS:-1500}
 
-# Waits in tests are for tests that hang, not for a machine that is busy.
-export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-10}
+# Waits in tests are for tests that hang, not for a machine that is busy; but one that hangs is to be named before its lane is ended.
+export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-3}
+
+# The tests of a make that was ended which had begun and not come to an end: automake writes NAME.trs last.
+lane_unfinished() { # BUILDDIR
+  local log
+  while IFS= read -r log; do
+    [ ! -e "$1/${log%.log}.trs" ] || continue
+    lane_fail "${log%.log} did not end"
+    printf '  %s did not end; the last of what it had said:\n' "${log%.log}"
+    tail -n 5 "$1/$log" | sed 's/^/    /'
+  done < <(cd "$1" && find tests docs -name '*.log' 2>/dev/null | sort)
+}
 
 lane_make_check() { # NAME DIR [VARIABLE=VALUE...]
   local log=$build/log/$1.check.log st=0 t0=$SECONDS
@@ -75,9 +86,10 @@ lane_make_check() { # NAME DIR [VARIABLE=VALUE...]
   # Built first, since tests wait, too: two more of them at a time than there are processors (one more leaves a sixth of them idle).
   timeout -k 20 "$lane_seconds" sh -c 'make -k -j"$0" check TESTS= "$@" && exec make -k -j$(($0 + 2)) check "$@"' \
     "$build_jobs" -C "$2" "${@:3}" >"$log" 2>&1 </dev/null || st=$?
-  if [ $st = 124 ]; then
+  if [ $st = 124 ] || [ $st = 137 ]; then
     lane_fail "still running after $lane_seconds s"
     printf '  still running after %d s\n' "$lane_seconds"
+    lane_unfinished "$2"
   fi
   lane_count_check "$log" "$2" $st
   printf '%s: make check: %d passed, %d failed, %d skipped (%d s), log: %s\n' "$1" $lane_passed $lane_failed $lane_skipped \

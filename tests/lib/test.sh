@@ -101,6 +101,17 @@ for text in '^failed: .*: script.sh$' '^    not ok - planted in a script$' '^   
   grep -q -- "$text" <<<"$out" || { echo "FAILED: of failed tests is not told: $text"; bad=1; }
 done
 
+# --- of a make that hangs, which of its tests did not end
+mkdir -p "$tmp/hung"
+printf 'check:\n\tmkdir -p tests\n\techo PASS: tests/ends\n\t: >tests/ends.trs\n\techo said | tee tests/ends.log tests/hangs.log\n\tsleep 60\n' \
+  >"$tmp/hung/Makefile"
+out=$(top=$tmp build=$tmp build_jobs=1 LB_LANE_SECONDS=2 && mkdir -p "$tmp/log" && . "$here/say.sh" && . "$here/lanes.sh" && lane_begin check &&
+  lane_make_check check "$tmp/hung" && printf '%s\n' "${lane_lines[@]}")
+for text in '^failed: check: still running after 2 s$' '^failed: check: tests/hangs did not end$' '^    said$'; do
+  grep -q -- "$text" <<<"$out" || { echo "FAILED: of a make that hangs is not told: $text in: $out"; bad=1; }
+done
+! grep -q 'tests/ends did not' <<<"$out" || { echo "FAILED: what has ended did not: $out"; bad=1; }
+
 # --- of valgrind, too: the line at the end, and the details with the lane
 mkdir -p "$tmp/tests"
 printf '#!/bin/sh\necho "ok good"\necho "not ok tests/unit/planted: status 99"\necho "    ==1== Invalid read"\nexit 1\n' >"$tmp/tests/valgrind"
