@@ -232,6 +232,7 @@ static int agree(struct lb_ctx *ctx, double *tell)
 static struct lb_ctx *init(const void *mpi_comm)
 {
     struct lbc_transport *transport = NULL;
+    struct lbx_error no_mpi = {0};
     struct lbc_pmix pmix;
     int rank = 0, size = 1, rc;
     struct lb_ctx *ctx;
@@ -240,7 +241,7 @@ static struct lb_ctx *init(const void *mpi_comm)
 
     (void)mpi_comm;
     rc = lbc_pmix_open(&pmix);
-    if (lbc_mpi_find(mpi_comm, &rank, &size, &transport) < 0 && rc == 0) {
+    if (lbc_mpi_find(mpi_comm, &rank, &size, &transport, &no_mpi) < 0 && rc == 0) {
         rank = (int)pmix.rank;
         size = (int)pmix.size;
     }
@@ -275,9 +276,11 @@ static struct lb_ctx *init(const void *mpi_comm)
         const char *policy = getenv("LB_POLICY");
 
         if (policy ? strcmp(policy, "off") != 0 : pmix.there && !pmix.slurm)
-            say_static(ctx, "rows cannot move without MPI");
+            say_static(ctx, no_mpi.code ? no_mpi.text : "rows cannot move without MPI");
     } else if (agree(ctx, tell) < 0) {
         ctx->failed = true;
+    } else if (no_mpi.code && ctx->balanced && rank == 0) {
+        fprintf(stderr, "lb: rows go over TCP, not by MPI (%s)\n", no_mpi.text);
     }
     free(tell);
     return ctx;

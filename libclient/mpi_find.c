@@ -31,8 +31,15 @@ static bool is_initialized(void)
            !over;
 }
 
-/* liblb_mpi from where liblb is, else from where libraries are. */
-static void *load(void)
+static const char *said(void)
+{
+    const char *why = dlerror();
+
+    return why ? why : "no " LBC_MPI_LIBRARY;
+}
+
+/* liblb_mpi from where liblb is, else from where libraries are; or why there is none. */
+static void *load(struct lbx_error *err)
 {
     char path[PATH_BYTES], *slash;
     void *lib = NULL;
@@ -46,7 +53,13 @@ static void *load(void)
         if (slash)
             lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
-    return lib ? lib : dlopen(LBC_MPI_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (lib)
+        return lib;
+    lbx_error_set(err, -ENOENT, "%s", said());
+    lib = dlopen(LBC_MPI_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (lib)
+        err->code = 0;
+    return lib;
 }
 
 /* Ask the program's own MPI, by what its handles are made of: a pointer or an int. */
@@ -84,7 +97,7 @@ union lbc_mpi_comm lbc_mpi_from_fortran(int handle)
 }
 
 int lbc_mpi_find(const void *mpi_comm, int *ret_rank, int *ret_size,
-                 struct lbc_transport **ret_transport)
+                 struct lbc_transport **ret_transport, struct lbx_error *err)
 {
     lbc_transport_entry *entry = NULL;
     int rank = 0, size = 1;
@@ -93,14 +106,18 @@ int lbc_mpi_find(const void *mpi_comm, int *ret_rank, int *ret_size,
     if (!is_initialized())
         return -ENOENT;
     *ret_transport = NULL;
-    lib = load(); /* for good: it may still be called from MPI_Finalize */
+    lib = load(err); /* for good: it may still be called from MPI_Finalize */
     if (lib)
         find(lib, LBC_MPI_ENTRY, &entry);
+    if (lib && !entry)
+        lbx_error_set(err, -ENOTSUP, LBC_MPI_LIBRARY " is of another release");
     if (entry && entry(mpi_comm, ret_transport) == 0) {
         *ret_rank = (*ret_transport)->rank;
         *ret_size = (*ret_transport)->size;
         return 0;
     }
+    if (entry)
+        lbx_error_set(err, -ENOTSUP, LBC_MPI_LIBRARY " does not come to terms with this MPI");
     if (ask("MPI_Comm_rank", mpi_comm, &rank) != 0 || ask("MPI_Comm_size", mpi_comm, &size) != 0)
         return -ENOENT;
     *ret_rank = rank;

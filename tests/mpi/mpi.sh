@@ -138,6 +138,12 @@ if [ -x "$balancer" ]; then
     [ "$(grep -c "^lb: policy auto, 3 ranks: " "$dir/err")" = 1 ] && [ "$(grep -cE "^lb: +[0-2] .* %" "$dir/err")" = 3 ] &&
         [ "$(awk '/^lb: +[0-2] .*%/ { for (i = 1; i < NF; i++) if ($i == "%") s += $(i + 1) } END { print s }' "$dir/err")" = 6000 ]
     say "the balancer's summary has each rank, and all iterations" $?
+    # A liblb without its liblb_mpi beside it.
+    mkdir "$dir/alone"
+    cp "$top_builddir"/.libs/liblb.so.[0-9] "$dir/alone/"
+    LD_LIBRARY_PATH=$dir/alone timeout 120 mpirun -np 3 "$top_builddir/tests/mpi/.libs/coverage" 800 3 50 0 4 >"$dir/out" 2>"$dir/err" &&
+        grep -q "balanced=1" "$dir/out" && [ "$(grep -c "^lb: rows go over TCP, not by MPI (.*liblb_mpi[^ ]*: cannot " "$dir/err")" = 1 ]
+    say "without liblb_mpi rows go over TCP, and one rank says why" $?
     for policy in none static siegell liu; do
         LB_POLICY=$policy run 3 600 2 100 0 4 && grep -q "balanced=1" "$dir/out"
         say "policy $policy" $?
