@@ -66,6 +66,17 @@ lane_count_check() {
 # A make that hangs fails, and the other lanes still run; a healthy one takes a quarter of it at most.
 lane_seconds=${LB_LANE_SECONDS:-1500}
 
+# Whoever gives a run of all lanes so long (LB_TEST_MINUTES) is told what was left out, not that it did not end: no lane begins later,
+# and a make has twenty minutes more.
+lanes_began=0
+lanes_left() { echo $((LB_TEST_MINUTES * 60 - (SECONDS - lanes_began))); } # seconds
+lanes_time_left() { [ -z "${LB_TEST_MINUTES:-}" ] || [ "$(lanes_left)" -gt 0 ]; }
+lane_limit() { # how long a make may take, in seconds
+  local left=$lane_seconds
+  [ -z "${LB_TEST_MINUTES:-}" ] || left=$(($(lanes_left) + 1200))
+  echo $((left < lane_seconds ? left : lane_seconds))
+}
+
 # Waits in tests are for tests that hang, not for a machine that is busy; but one that hangs is to be named before its lane is ended.
 export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-3}
 
@@ -81,14 +92,15 @@ lane_unfinished() { # BUILDDIR
 }
 
 lane_make_check() { # NAME DIR [VARIABLE=VALUE...]
-  local log=$build/log/$1.check.log st=0 t0=$SECONDS
+  local log=$build/log/$1.check.log st=0 t0=$SECONDS limit
+  limit=$(lane_limit)
   printf '%s: make check\n' "$1"
   # Built first, since tests wait, too: two more of them at a time than there are processors (one more leaves a sixth of them idle).
-  timeout -k 20 "$lane_seconds" sh -c 'make -k -j"$0" check TESTS= "$@" && exec make -k -j$(($0 + 2)) check "$@"' \
+  timeout -k 20 "$limit" sh -c 'make -k -j"$0" check TESTS= "$@" && exec make -k -j$(($0 + 2)) check "$@"' \
     "$build_jobs" -C "$2" "${@:3}" >"$log" 2>&1 </dev/null || st=$?
   if [ $st = 124 ] || [ $st = 137 ]; then
-    lane_fail "still running after $lane_seconds s"
-    printf '  still running after %d s\n' "$lane_seconds"
+    lane_fail "still running after $limit s"
+    printf '  still running after %d s\n' "$limit"
     lane_unfinished "$2"
   fi
   lane_count_check "$log" "$2" $st
@@ -192,7 +204,7 @@ lane_distcheck() {
   local left_out
   build_main || { lane_fail "the build"; return; }
   # What the tests find in the tree they have found in the lane check; here it is asked whether the distribution is whole.
-  if step "distcheck" "$build/log/distcheck.log" timeout -k 20 "$lane_seconds" env LB_TEST_BRIEF=1 \
+  if step "distcheck" "$build/log/distcheck.log" timeout -k 20 "$(lane_limit)" env LB_TEST_BRIEF=1 \
     make -C "$build" -j$((build_jobs + 1)) distcheck; then lane_pass; else lane_fail distcheck; fi
   left_out=$(lane_left_out)
   if [ -z "$left_out" ]; then lane_pass; else
@@ -209,9 +221,6 @@ lanes_verdict() {
   all_passed=$((all_passed + $2)) all_failed=$((all_failed + $3)) all_skipped=$((all_skipped + $4))
 }
 
-# Whoever gives a run of all lanes so long and no longer (LB_TEST_MINUTES) is told what was left out, not that it did not end.
-lanes_time_left() { [ -z "${LB_TEST_MINUTES:-}" ] || [ $((SECONDS - lanes_began)) -lt $((LB_TEST_MINUTES * 60)) ]; }
-
 lanes_run() { # LANE
   local t0=$SECONDS
   lane_begin "$1"
@@ -220,7 +229,6 @@ lanes_run() { # LANE
   lines+=("${lane_lines[@]}")
 }
 
-lanes_began=0
 beside_pid='' # of those that run beside others
 
 # Start them: in a session of their own, which has the lowest priority, also where the kernel groups processes
