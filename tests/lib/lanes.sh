@@ -67,13 +67,13 @@ lane_count_check() {
 lane_seconds=${LB_LANE_SECONDS:-1500}
 
 # Whoever gives a run of all lanes so long (LB_TEST_MINUTES) is told what was left out, not that it did not end: no lane begins later,
-# and a make has twenty minutes more.
+# and a make has twelve minutes more.
 lanes_began=0
 lanes_left() { echo $((LB_TEST_MINUTES * 60 - (SECONDS - lanes_began))); } # seconds
 lanes_time_left() { [ -z "${LB_TEST_MINUTES:-}" ] || [ "$(lanes_left)" -gt 0 ]; }
 lane_limit() { # how long a make may take, in seconds
   local left=$lane_seconds
-  [ -z "${LB_TEST_MINUTES:-}" ] || left=$(($(lanes_left) + 1200))
+  [ -z "${LB_TEST_MINUTES:-}" ] || left=$(($(lanes_left) + 720))
   echo $((left < lane_seconds ? left : lane_seconds))
 }
 
