@@ -232,7 +232,7 @@ static int agree(struct lb_ctx *ctx, double *tell)
 static struct lb_ctx *init(const void *mpi_comm)
 {
     struct lbc_transport *transport = NULL;
-    struct lbx_error no_mpi = {0};
+    struct lbx_error no_mpi;
     struct lbc_pmix pmix;
     int rank = 0, size = 1, rc;
     struct lb_ctx *ctx;

@@ -31,7 +31,7 @@ static bool is_initialized(void)
            !over;
 }
 
-static const char *said(void)
+static const char *loader_error(void)
 {
     const char *why = dlerror();
 
@@ -55,7 +55,7 @@ static void *load(struct lbx_error *err)
     }
     if (lib)
         return lib;
-    lbx_error_set(err, -ENOENT, "%s", said());
+    lbx_error_set(err, -ENOENT, "%s", loader_error());
     lib = dlopen(LBC_MPI_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (lib)
         err->code = 0;
@@ -103,6 +103,7 @@ int lbc_mpi_find(const void *mpi_comm, int *ret_rank, int *ret_size,
     int rank = 0, size = 1;
     void *lib;
 
+    err->code = 0;
     if (!is_initialized())
         return -ENOENT;
     *ret_transport = NULL;
