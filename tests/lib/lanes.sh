@@ -144,7 +144,8 @@ build_sanitizers() { build_tree sanitizers "$build/test/sanitizers" --enable-wer
 
 lane_sanitizers() {
   if build_sanitizers; then
-    LB_TEST_FEW=1 lane_make_check sanitizers "$build/test/sanitizers" TREE_TESTS=
+    # What scripts run once more has been run in the lane check, without sanitizers.
+    LB_TEST_SHORT=${LB_TEST_MINUTES:-} LB_TEST_FEW=1 lane_make_check sanitizers "$build/test/sanitizers" TREE_TESTS=
   else
     lane_fail "the build"
   fi
@@ -279,7 +280,7 @@ lanes_beside_join() {
   while IFS= read -r line; do lines+=("${line#=}"); done < <(grep '^=[a-z]*: ' "$build/log/beside.log" || true)
 }
 
-# Searches of millions of states are for who asks for the lane, and for who has changed what is searched.
+# Searches of millions of states are left out of a run that has so long, but for who has just changed what is searched.
 lanes_models_are_new() { [ -n "$(git -C "$top" log -1 --since='1 day ago' --format=%h -- 'tests/model/*.pml' 2>/dev/null)" ]; }
 
 # The process that runs them: with what the lane sanitizers needs built, when there is time for it.
@@ -287,7 +288,7 @@ lanes_beside_main() { # LANE...
   local lane t0
   # However little of the processors is left, and however long they stand still.
   export LB_TEST_SECONDS=${LB_TEST_SECONDS:-$((2 * lane_seconds))}
-  lanes_models_are_new || export LB_TEST_SHORT=1
+  [ -z "${LB_TEST_MINUTES:-}" ] || lanes_models_are_new || export LB_TEST_SHORT=1
   for lane in "$@"; do
     t0=$SECONDS
     lane_begin "$lane"

@@ -3,6 +3,7 @@
 # ./run test: what lanes came to is told, also of those that run beside others; one that fails, one that dies and one that is left
 # running are planted.  Here lanes are empty, and a ./run of our own has them.
 set -euo pipefail
+unset LB_TEST_MINUTES LB_TEST_SHORT # of the run that this is part of
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -63,8 +64,10 @@ lanes "is well" 0 "10 passed, 0 failed, 1 skipped" "^in valgrind"
 lanes "is well" 0 "10 passed, 0 failed, 1 skipped" "^skipped: valgrind: no reason"
 lanes "is well" 0 "2 passed, 0 failed, 0 skipped" "^beside what follows: model" cluster model
 lanes "is well" 0 "1 passed, 0 failed, 0 skipped" "^model +passed +1 passed" model
-# Long searches are left out beside others, unless a model has just been changed.
+# Long searches are left out of a run that has so long, unless a model has just been changed.
 lanes "is well" 0 "1 passed, 0 failed, 0 skipped" "^short=0" model
+lanes "is well" 0 "2 passed, 0 failed, 0 skipped" "^short=0" cluster model
+export LB_TEST_MINUTES=1
 lanes "is well" 0 "2 passed, 0 failed, 0 skipped" "^short=1" cluster model
 if command -v git >/dev/null; then
   mkdir -p "$tmp/tests/model"
@@ -75,6 +78,7 @@ if command -v git >/dev/null; then
   lanes "is well" 0 "2 passed, 0 failed, 0 skipped" "^short=0" cluster model
   rm -rf "$tmp/.git"
 fi
+unset LB_TEST_MINUTES
 lanes fails 1 "9 passed, 1 failed, 1 skipped" "^  clang: a warning"
 lanes fails 1 "9 passed, 1 failed, 1 skipped" "^clang +FAILED"
 lanes fails 1 "9 passed, 1 failed, 1 skipped" "^failed: clang: a warning"

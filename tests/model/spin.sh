@@ -48,7 +48,7 @@ case_holds() { # TEXT CFLAGS PANFLAGS DEFINE...
   diag "$(states) states"
 }
 
-# One of millions of states.  It says the same until its model is changed: where all lanes run (LB_TEST_SHORT) it is left out.
+# One of millions of states.  It says the same until its model is changed: a run that has so long (LB_TEST_SHORT) leaves it out.
 left_out=0
 case_long() { # as case_holds
   if [ -n "${LB_TEST_SHORT:-}" ]; then left_out=$((left_out + 1)); else case_holds "$@"; fi

@@ -78,7 +78,7 @@ is_gone() {
 }
 
 # Only whether all of the programs are there and run, with the balancer where it is built.
-if [ -n "${LB_TEST_BRIEF:-}${LB_TEST_FEW:-}" ]; then
+if [ -n "${LB_TEST_BRIEF:-}${LB_TEST_SHORT:-}" ]; then
     balanced=0
     [ ! -x "$balancer" ] || { export LB_BALANCER=$balancer && balanced=1; }
     run 3 800 3 50 0 4 && grep -q "balanced=$balanced" "$dir/out"
