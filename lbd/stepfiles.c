@@ -73,18 +73,22 @@ static bool parse_name(const char *name, struct lbd_stepfile *ret)
            name[end] == '\0';
 }
 
-static void forget(const struct lbd_stepfiles *files, struct lbd_stepfile s)
+/* Returns 0 or a negative errno: it is still there. */
+static int forget(const struct lbd_stepfiles *files, struct lbd_stepfile s)
 {
     char path[LBD_STEPFILES_PATH_BYTES];
 
-    path_of(files, s, "", path);
-    unlink(path);
     path_of(files, s, ".old", path);
     unlink(path);
+    path_of(files, s, "", path);
+    return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* A step more is to be kept: those that were heard of longest ago make room. */
-static void make_room(const struct lbd_stepfiles *files, json_int_t uid)
+/*
+ * A step more is to be kept: those that were heard of longest ago make room.  Returns 0 or a negative errno: what cannot be
+ * removed would be found the oldest again and again.
+ */
+static int make_room(const struct lbd_stepfiles *files, json_int_t uid)
 {
     for (;;) {
         struct lbd_stepfile oldest[2] = {{0}};
@@ -92,6 +96,7 @@ static void make_room(const struct lbd_stepfiles *files, json_int_t uid)
         size_t n[2] = {0}; /* of all; of this user */
         DIR *dir = opendir(files->dir);
         struct dirent *e;
+        int rc;
 
         while (dir && (e = readdir(dir))) {
             struct lbd_stepfile s;
@@ -114,11 +119,13 @@ static void make_room(const struct lbd_stepfiles *files, json_int_t uid)
         if (dir)
             closedir(dir);
         if (n[1] >= LBD_STEPFILES_STEPS_EACH)
-            forget(files, oldest[1]);
+            rc = forget(files, oldest[1]);
         else if (n[0] >= LBD_STEPFILES_STEPS_MAX)
-            forget(files, oldest[0]);
+            rc = forget(files, oldest[0]);
         else
-            return;
+            return 0;
+        if (rc < 0)
+            return rc;
     }
 }
 
@@ -167,10 +174,11 @@ int lbd_stepfiles_prepare(const struct lbd_stepfiles *files, struct lbd_stepfile
     if (!same) {
         (void)mkdir(files->dir, 0700); /* it is there, or the next call says why not */
         if (old)
-            forget(files, s);
+            rc = forget(files, s);
         else
-            make_room(files, json_integer_value(json_object_get(head, "uid")));
-        rc = write_file(files, s, head, NULL);
+            rc = make_room(files, json_integer_value(json_object_get(head, "uid")));
+        if (rc == 0)
+            rc = write_file(files, s, head, NULL);
     } else if (stat(path, &st) == 0 && st.st_size >= (off_t)LBD_STEPFILES_FILE_BYTES) {
         rc = rename(path, before) < 0 ? -errno : write_file(files, s, head, NULL);
     } else if (final_now) {
@@ -183,6 +191,16 @@ int lbd_stepfiles_prepare(const struct lbd_stepfiles *files, struct lbd_stepfile
     return rc;
 }
 
+/* Whether its last line was cut off: then what is appended must not become a part of it. */
+static bool is_cut_off(int fd)
+{
+    struct stat st;
+    char last;
+
+    return fstat(fd, &st) == 0 && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 &&
+           last != '\n';
+}
+
 int lbd_stepfiles_append(const struct lbd_stepfiles *files, struct lbd_stepfile s,
                          const json_t *list)
 {
@@ -193,7 +211,7 @@ int lbd_stepfiles_append(const struct lbd_stepfiles *files, struct lbd_stepfile 
     FILE *f;
 
     path_of(files, s, "", path);
-    fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
     f = fd >= 0 ? fdopen(fd, "a") : NULL;
     if (!f) {
         rc = -errno;
@@ -201,6 +219,8 @@ int lbd_stepfiles_append(const struct lbd_stepfiles *files, struct lbd_stepfile 
             close(fd);
         return rc;
     }
+    if (is_cut_off(fd))
+        fputc('\n', f);
     json_array_foreach(list, i, one)
     {
         json_int_t seq = json_integer_value(json_object_get(one, "seq"));
@@ -248,6 +268,16 @@ json_t *lbd_stepfiles_list(const struct lbd_stepfiles *files, uint32_t jobid, ui
     return list;
 }
 
+/* A line that a full disk or a crash has left in pieces would spoil the whole answer. */
+static bool is_object(const char *json, size_t n)
+{
+    json_t *o = json_loadb(json, n, 0, NULL);
+    bool ret = json_is_object(o);
+
+    json_decref(o);
+    return ret;
+}
+
 /* Append the file's lines to the page, until it is full; those whose answer the teller missed are there twice. */
 static void read_page(const char *path, struct lbd_stepfiles_page *p)
 {
@@ -262,6 +292,8 @@ static void read_page(const char *path, struct lbd_stepfiles_page *p)
         if (!end || *json != ' ' || seq < p->from || seq < p->least)
             continue;
         n = (size_t)(end - ++json);
+        if (!is_object(json, n))
+            continue;
         if (p->used + n + 2 > p->size) {
             p->next = seq;
             break;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "lbd/stepfiles.h"
@@ -252,6 +253,44 @@ START_TEST(a_users_steps_are_bounded_and_do_not_crowd_out_others)
 }
 END_TEST
 
+/* As in a file system that has become read-only: lbd has other things to do than to try again. */
+START_TEST(what_cannot_be_removed_holds_up_nobody)
+{
+    char path[128];
+
+    ck_assert_int_eq(take(1000, 1, 0, 5, 0, 1, 1, true), 0); /* makes the folder */
+    for (int i = 0; i < LBD_STEPFILES_STEPS_MAX; i++) {
+        snprintf(path, sizeof(path), "%s/decisions/%d.0", dir, 100 + i);
+        ck_assert_int_eq(mkdir(path, 0700), 0);
+    }
+    snprintf(path, sizeof(path), "%s/decisions/1.0", dir);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_lt(take(1000, 2, 0, 5, 0, 1, 1, false), 0);
+    ck_assert_ptr_nonnull(strstr(err.text, "not kept"));
+}
+END_TEST
+
+/* A disk was full, and is no more: the balancer tells what was not taken once more, behind what was cut off. */
+START_TEST(a_line_that_was_cut_off_costs_no_other)
+{
+    char path[128];
+    json_t *o;
+    FILE *f;
+
+    ck_assert_int_eq(take(1000, 1, 0, 5, 0, 2, 1, false), 0);
+    snprintf(path, sizeof(path), "%s/decisions/1.0", dir);
+    f = fopen(path, "a");
+    ck_assert_ptr_nonnull(f);
+    fputs("2 {\"seq\":2,\"lo", f);
+    fclose(f);
+    ck_assert_int_eq(take(1000, 1, 0, 5, 2, 3, 1, true), 0);
+    o = answer(1000, false, "1");
+    ck_assert_ptr_nonnull(o);
+    ck_assert_int_eq(count(o), 5);
+    json_decref(o);
+}
+END_TEST
+
 START_TEST(one_user_cannot_flood)
 {
     int rc = 0, taken = 0;
@@ -326,6 +365,8 @@ int main(void)
     tcase_add_test(tc, another_start_of_the_step_replaces_what_was);
     tcase_add_test(tc, a_file_is_bounded_and_read_page_by_page);
     tcase_add_test(tc, a_users_steps_are_bounded_and_do_not_crowd_out_others);
+    tcase_add_test(tc, what_cannot_be_removed_holds_up_nobody);
+    tcase_add_test(tc, a_line_that_was_cut_off_costs_no_other);
     tcase_add_test(tc, one_user_cannot_flood);
     tcase_add_test(tc, garbage_is_refused);
     tcase_add_test(tc, a_folder_that_cannot_be_had_is_told);
