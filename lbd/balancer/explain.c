@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "lbd/balancer/trace.h"
 #include "wire/rank.h"
 
@@ -118,8 +119,7 @@ void lbd_explain_add(struct lbd_explain *e, const char *loop, const struct lbp_d
         struct kept *k = &e->ring[e->next % LBD_EXPLAIN_RING];
 
         k->at_ns = now_ns;
-        strncpy(k->loop, loop, sizeof(k->loop) - 1);
-        k->loop[sizeof(k->loop) - 1] = '\0';
+        lbx_text_clean(loop, k->loop, sizeof(k->loop)); /* JSON takes UTF-8 alone */
         k->d = d->list[i];
         k->left_out = i + 1 == d->n ? d->left_out : 0;
         choose(k, seen, nranks);

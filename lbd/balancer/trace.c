@@ -10,6 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/text.h"
+
+#define POLICY_BYTES 512
+
 struct lbd_trace {
     FILE *file; /* NULL after a failed write */
     int64_t begin_ns;
@@ -84,16 +88,19 @@ static void put(struct lbd_trace *t, int64_t now_ns, json_t *line)
 void lbd_trace_start(struct lbd_trace *t, int64_t now_ns, uint32_t nranks, const char *policy,
                      const double *weight)
 {
+    char text[POLICY_BYTES];
     json_t *w;
 
     if (!t)
         return;
+    lbx_text_clean(policy, text,
+                   sizeof(text)); /* it has a file's name in it: JSON takes UTF-8 alone */
     w = json_array();
     for (uint32_t r = 0; weight && r < nranks; r++)
         json_array_append_new(w, json_real(weight[r]));
     put(t, now_ns,
         json_pack("{s:s, s:I, s:s, s:o}", "event", "start", "nranks", (json_int_t)nranks, "policy",
-                  policy, "weight", w));
+                  text, "weight", w));
 }
 
 static json_t *pack_samples(const struct lbw_sample *s, size_t n)
@@ -160,6 +167,19 @@ static const char *kind_name(uint32_t kind)
     return kind == LBW_STEPPED ? "stepped" : kind == LBW_DOACROSS ? "doacross" : "doall";
 }
 
+static json_t *pack_open(uint32_t rank, const struct lbw_open *o)
+{
+    char name[LBW_NAME_MAX];
+
+    lbx_text_clean(o->name, name,
+                   sizeof(name)); /* as the program has it, or cut within a character */
+    return json_pack("{s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:[I,I]}", "event", "open", "kind",
+                     kind_name(o->kind), "pipelined", (json_int_t)o->pipelined, "loop",
+                     (json_int_t)o->loop, "name", name, "n", (json_int_t)o->n, "row_bytes",
+                     (json_int_t)o->row_bytes, "rank", (json_int_t)rank, "owned",
+                     (json_int_t)o->owned_first, (json_int_t)o->owned_last);
+}
+
 void lbd_trace_message(struct lbd_trace *t, int64_t now_ns, uint32_t rank,
                        const struct lbw_rank_msg *msg)
 {
@@ -169,12 +189,7 @@ void lbd_trace_message(struct lbd_trace *t, int64_t now_ns, uint32_t rank,
     if (!t)
         return;
     if (msg->type == LBW_OPEN)
-        put(t, now_ns,
-            json_pack("{s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:[I,I]}", "event", "open", "kind",
-                      kind_name(o->kind), "pipelined", (json_int_t)o->pipelined, "loop",
-                      (json_int_t)o->loop, "name", o->name, "n", (json_int_t)o->n, "row_bytes",
-                      (json_int_t)o->row_bytes, "rank", (json_int_t)rank, "owned",
-                      (json_int_t)o->owned_first, (json_int_t)o->owned_last));
+        put(t, now_ns, pack_open(rank, o));
     else if (msg->type == LBW_REPORT)
         put(t, now_ns, pack_report(rank, &msg->u.report));
     else if (msg->type == LBW_STEP)

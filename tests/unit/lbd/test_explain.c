@@ -9,6 +9,8 @@
 #include <math.h>
 
 #include "lbd/balancer/explain.h"
+#include "lbd/balancer/trace.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/suite.h"
 
 #define MS 1e6
@@ -235,6 +237,57 @@ START_TEST(test_few_and_many)
 }
 END_TEST
 
+/* What a trace has in it: an object a line. */
+static int lines(const char *path)
+{
+    char text[4096];
+    FILE *f = fopen(path, "r");
+    int n = 0;
+
+    ck_assert_ptr_nonnull(f);
+    for (; fgets(text, sizeof(text), f); n++) {
+        json_t *o = json_loads(text, 0, NULL);
+
+        ck_assert_msg(json_is_object(o), "%s", text);
+        json_decref(o);
+    }
+    fclose(f);
+    return n;
+}
+
+/* A program names its loops, and a user his files, as they like: Latin-1, or UTF-8 that was cut within a character. */
+START_TEST(test_odd_names)
+{
+    static const char *const name[] = {"W\xe4rme", "\xc3\xa4\xc3", "a\"\\\n\x01", ""};
+    struct lbp_decisions d = {.n = 1, .list = {cases[0].d}};
+    static struct lbw_rank_msg msg = {.type = LBW_OPEN};
+    struct lbd_explain *e;
+    struct lbd_trace *t;
+    struct lbx_error err;
+    char dir[64], path[128], policy[64];
+    json_t *o;
+
+    make_folder(dir);
+    snprintf(path, sizeof(path), "%s/trace", dir);
+    for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
+        ck_assert_int_eq(lbd_explain_create(0, &e), 0);
+        ck_assert_int_eq(lbd_trace_open(path, 0, &t, &err), 0);
+        snprintf(policy, sizeof(policy), "auto,trace=/tmp/%s", name[i]);
+        strcpy(msg.u.open.name, name[i]);
+        lbd_trace_start(t, 0, 2, policy, NULL);
+        lbd_trace_message(t, 0, 0, &msg);
+        lbd_explain_add(e, name[i], &d, NULL, 2, t, 0);
+        o = lbd_explain_json(e, 0);
+        ck_assert_ptr_nonnull(o);
+        json_decref(o);
+        lbd_trace_close(t);
+        lbd_explain_destroy(e);
+        ck_assert_int_eq(lines(path), 3);
+    }
+    remove_folder(dir);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = suite_case("explain");
@@ -243,5 +296,6 @@ int main(void)
     tcase_add_test(t, test_all);
     tcase_add_test(t, test_seen);
     tcase_add_test(t, test_few_and_many);
+    tcase_add_test(t, test_odd_names);
     return suite_run("explain", t);
 }
