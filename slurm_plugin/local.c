@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -20,7 +19,6 @@
 
 #define COMMAND_BYTES_MAX (1 << 18)
 #define WORDS_MAX 8192
-#define LINE_MAX_BYTES (LBS_HOST_MAX + 1)
 
 /* How Slurm hands --lb of sbatch and salloc to the steps of the job. */
 #define OF_JOB "SLURM_SPANK__SLURM_SPANK_OPTION_lb_lb"
@@ -28,7 +26,7 @@
 static char words[COMMAND_BYTES_MAX];
 static char *word[WORDS_MAX + 1];
 static struct lbs_slot slot[LBS_SLOTS_MAX];
-static int hostfile = -1;
+static int hostfile = -1; /* ended with the process, or in lbs_local_post_opt */
 static size_t nslots;
 
 /* This process's command line, as word[]; false when it is too long or cannot be read. */
@@ -69,31 +67,11 @@ static struct lbs_choice asked(const struct lbs_command *c)
     return choice;
 }
 
-/* In memory, so that nothing is left behind; ended with the process, or in lbs_local_post_opt. */
-static int write_hostfile(size_t n)
-{
-    int fd = memfd_create("lb.hosts", MFD_CLOEXEC);
-    bool good = fd >= 0;
-
-    for (size_t i = 0; good && i < n; i++) {
-        char line[LINE_MAX_BYTES + 1];
-        int len = snprintf(line, sizeof(line), "%s\n", slot[i].host);
-
-        for (uint32_t k = 0; good && k < slot[i].tasks; k++)
-            good = write(fd, line, (size_t)len) == len;
-    }
-    if (fd >= 0 && !good) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
 static void use_layout(size_t n)
 {
     char path[64];
 
-    hostfile = write_hostfile(n);
+    hostfile = lbs_place_hostfile(slot, n);
     if (hostfile < 0)
         return;
     snprintf(path, sizeof(path), "/proc/self/fd/%d", hostfile);

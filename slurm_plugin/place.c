@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 
@@ -17,6 +19,7 @@
 #define FRESH_NS (10 * LBX_NS_PER_MS)
 #define PAUSE_NS (5 * LBX_NS_PER_MS)
 #define ENDING_NS (30 * LBX_NS_PER_MS) /* jobs that end are waited for so long */
+#define LINE_MAX_BYTES (LBS_HOST_MAX + 1)
 #define CLAIM_TRIES 16 /* of a burst the last ones find that many others before them */
 
 static struct lbw_local_claims claims;
@@ -362,4 +365,37 @@ size_t lbs_place(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs_slot
     if (n > 0)
         *ret_what = LBW_PLACE_OURS;
     return n;
+}
+
+/* Write what is in names; good: nothing has failed so far.  Returns whether nothing has. */
+static bool flush(int fd, size_t *used, bool good)
+{
+    good = good && write(fd, names, *used) == (ssize_t)*used;
+    *used = 0;
+    return good;
+}
+
+int lbs_place_hostfile(const struct lbs_slot *slot, size_t n)
+{
+    int fd = memfd_create("lb.hosts", MFD_CLOEXEC);
+    bool good = fd >= 0;
+    size_t used = 0;
+
+    for (size_t i = 0; good && i < n; i++) {
+        char line[LINE_MAX_BYTES + 1];
+        size_t len = (size_t)snprintf(line, sizeof(line), "%s\n", slot[i].host);
+
+        for (uint32_t k = 0; good && k < slot[i].tasks; k++) {
+            if (used + len > sizeof(names))
+                good = flush(fd, &used, good);
+            memcpy(names + used, line, len);
+            used += len;
+        }
+    }
+    good = flush(fd, &used, good);
+    if (fd >= 0 && !good) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
 }

@@ -40,4 +40,10 @@ size_t lbs_place(const struct lbs_place *p, struct lbs_lbd *lbd, struct lbs_slot
 /* The n-th count of "4(x2),3"; 0 when it is not understood.  Exposed for tests. */
 unsigned lbs_place_cpus(const char *text, size_t n);
 
+/*
+ * The hosts of the slots, a line for each task, as srun reads them: in memory, so that nothing is left behind.  A system call
+ * for each task would take tens of ms where there are many.  Returns a descriptor that is closed by exec, or -1.
+ */
+int lbs_place_hostfile(const struct lbs_slot *slot, size_t n);
+
 #endif

@@ -256,6 +256,36 @@ START_TEST(test_layout_is_best)
 }
 END_TEST
 
+/* More than is written at once. */
+START_TEST(test_hostfile)
+{
+    static struct lbs_slot many[3] = {{.tasks = 5000}, {.tasks = 0}, {.tasks = 1000}};
+    size_t lines[3] = {0};
+    char line[LBS_HOST_MAX + 2];
+    int fd;
+    FILE *f;
+
+    for (int i = 0; i < 3; i++)
+        snprintf(many[i].host, sizeof(many[i].host), "a-host-with-a-long-name-%d", i);
+    fd = lbs_place_hostfile(many, 3);
+    ck_assert_int_ge(fd, 0);
+    f = fdopen(fd, "r");
+    ck_assert_ptr_nonnull(f);
+    rewind(f);
+    while (fgets(line, sizeof(line), f)) {
+        int i = lines[2] > 0 || lines[0] == many[0].tasks ? 2 : 0; /* in the order of the slots */
+
+        ck_assert_ptr_nonnull(strchr(line, '\n'));
+        *strchr(line, '\n') = '\0';
+        ck_assert_str_eq(line, many[i].host);
+        lines[i]++;
+    }
+    fclose(f);
+    ck_assert_uint_eq(lines[0], many[0].tasks);
+    ck_assert_uint_eq(lines[2], many[2].tasks);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = suite_case("all");
@@ -266,5 +296,6 @@ int main(void)
     tcase_add_test(t, test_layout_cores);
     tcase_add_test(t, test_layout_burst);
     tcase_add_test(t, test_layout_is_best);
+    tcase_add_test(t, test_hostfile);
     return suite_run("slurm_plugin/place", t);
 }
