@@ -10,6 +10,10 @@
 
 #define LINE_BYTES 512
 
+#define LEAST 1e-3 /* of what a recording says of itself: less would be no time, or no processor */
+#define MOST 1e6   /* likewise; and no machine uses more processors */
+#define LEFT 1e-3  /* a host goes on, however many want it */
+
 /* "# interval_s=2 cores=2" among the lines of comment. */
 static void find(const char *line, const char *key, double *ret)
 {
@@ -19,7 +23,7 @@ static void find(const char *line, const char *key, double *ret)
     if (!p)
         return;
     v = strtod(p + strlen(key), NULL);
-    if (v > 0 && isfinite(v))
+    if (v >= LEAST && v <= MOST)
         *ret = v;
 }
 
@@ -55,7 +59,7 @@ int sim_load_read(const char *path, double interval_s, struct sim_load *ret)
             find(line, "interval_s=", &recorded_s);
             find(line, "cores=", &l.cores);
         }
-        if (line[0] == '#' || end == line || !(v >= 0) || isinf(v))
+        if (line[0] == '#' || end == line || !(v >= 0 && v <= MOST))
             continue;
         sum += v;
         if (++n * recorded_s < interval_s * .999)
@@ -83,5 +87,5 @@ void sim_load_fini(struct sim_load *l)
 
 double sim_load_left(double demand)
 {
-    return fmax(1 - demand, 1 / (1 + fmax(1, demand)));
+    return fmax(fmax(1 - demand, 1 / (1 + fmax(1, demand))), LEFT);
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "config.h"
+#include "common/text.h"
 #include "policy/legs.h"
 #include "policy/registry.h"
 #include "sim/efficiency.h"
@@ -339,22 +340,43 @@ static void print_balancers(const struct sim_options *o, const struct outcome *r
         printf(" balancer_busy=%.4f late_s=%.4f apart_s=%.4f", r->busy, r->late_s, r->apart_s);
 }
 
+/* In quotes: a file's name in it may have any character but a control character. */
+static void print_policy(enum sim_output output, const char *policy)
+{
+    char text[SIM_PATH_BYTES];
+
+    lbx_text_clean(policy, text, sizeof(text)); /* JSON takes UTF-8 alone */
+    putchar('"');
+    for (const char *c = text; *c; c++) {
+        if (output == SIM_CSV && *c == '"')
+            putchar('"');
+        else if (output == SIM_JSON && (*c == '"' || *c == '\\'))
+            putchar('\\');
+        putchar(*c);
+    }
+    putchar('"');
+}
+
 static void print(const struct sim_options *o, const char *policy, const struct outcome *r)
 {
     double ratio = r->ideal_s > 0 ? r->seconds / r->ideal_s : 1;
     double to_static = r->static_s > 0 ? r->seconds / r->static_s : 1;
 
+    if (o->output == SIM_JSON)
+        fputs("{\"policy\":", stdout);
+    if (o->output != SIM_TEXT)
+        print_policy(o->output, policy);
     if (o->output == SIM_CSV)
-        printf("\"%s\",%" PRIu32 ",%" PRId64 ",%.6f,%.6f,%.6f,%.4f,%.4f,%" PRId64 ",%.1f,%.4f",
-               policy, o->ranks, o->n, r->seconds, r->ideal_s, r->static_s, ratio, to_static,
-               r->moves, r->messages_per_s, r->efficiency);
+        printf(",%" PRIu32 ",%" PRId64 ",%.6f,%.6f,%.6f,%.4f,%.4f,%" PRId64 ",%.1f,%.4f", o->ranks,
+               o->n, r->seconds, r->ideal_s, r->static_s, ratio, to_static, r->moves,
+               r->messages_per_s, r->efficiency);
     else if (o->output == SIM_JSON)
-        printf("{\"policy\":\"%s\",\"ranks\":%" PRIu32 ",\"n\":%" PRId64
+        printf(",\"ranks\":%" PRIu32 ",\"n\":%" PRId64
                ",\"seconds\":%.6f,\"ideal_s\":%.6f,\"static_s\":%.6f,\"ratio\":%.4f,"
                "\"to_static\":%.4f,\"moves\":%" PRId64
                ",\"messages_per_s\":%.1f,\"efficiency\":%.4f",
-               policy, o->ranks, o->n, r->seconds, r->ideal_s, r->static_s, ratio, to_static,
-               r->moves, r->messages_per_s, r->efficiency);
+               o->ranks, o->n, r->seconds, r->ideal_s, r->static_s, ratio, to_static, r->moves,
+               r->messages_per_s, r->efficiency);
     else
         printf("%-16s %10.3f s   ideal %10.3f s   ratio %6.3f   without balancing %10.3f s "
                "(%.3f of it)   %" PRId64 " moves, %.0f messages/s   efficiency=%.4f",

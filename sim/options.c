@@ -9,6 +9,9 @@
 
 #include "policy/nearest.h"
 
+/* Of less there is nothing left of a period when it is counted in ns. */
+#define QUOTA_MIN_S 1e-6
+
 const char sim_options_help[] =
     "usage: lbsim [--KEY=VALUE...]\n"
     "Simulate a balanced job in virtual time, round the balancer's own decisions.\n\n"
@@ -235,6 +238,9 @@ static int take_number(struct sim_options *o, const char *key, const char *value
         o->seconds = x;
         break;
     case 11:
+        if (x > 0 && x < QUOTA_MIN_S)
+            return lbx_error_set(err, -EINVAL, "--quota=%s: 0, or at least %g, is needed", value,
+                                 QUOTA_MIN_S);
         o->quota_ns = (int64_t)(x * 1e9);
         break;
     case 12:

@@ -21,6 +21,7 @@
 #define MOVE_FIXED_NS 300000
 #define HOOK_CPU_NS 20000
 #define MOVE_CPU_NS 100000
+#define ROW_NS_MAX 1e15 /* so dear is no row: a damaged trace may say so */
 
 struct replay {
     const struct sim_trace *t;
@@ -143,7 +144,8 @@ static void step_config(const struct sim_options *o, struct replay *p, struct si
                                     .steps = t->passes,
                                     .latency_ns = o->latency_ns,
                                     .row_bytes = t->row_bytes,
-                                    .row_ns = (int64_t)((double)t->row_bytes * byte_ns),
+                                    .row_ns =
+                                        (int64_t)fmin((double)t->row_bytes * byte_ns, ROW_NS_MAX),
                                     .hook_cpu_ns = HOOK_CPU_NS,
                                     .pipelined = t->kind == SIM_DOACROSS ? t->pipelined : 0,
                                     .shift_fixed_ns = (int64_t)t->shift_fixed_ns,
@@ -229,20 +231,21 @@ static int run_doall(const struct sim_options *o, const struct replay *p, const 
                      struct outcome *ret)
 {
     const struct sim_trace *t = p->t;
-    struct sim_config c = {.nranks = t->nranks,
-                           .host = p->host,
-                           .n = t->n,
-                           .cost_ns = t->cost,
-                           .told = told(t, policy),
-                           .policy = policy,
-                           .latency_ns = o->latency_ns,
-                           .move_fixed_ns = MOVE_FIXED_NS,
-                           .row_bytes = t->row_bytes,
-                           .row_ns = (int64_t)((double)t->row_bytes / o->bytes_per_s * 1e9),
-                           .hook_cpu_ns = HOOK_CPU_NS,
-                           .move_cpu_ns = MOVE_CPU_NS,
-                           .passes = (int)(t->passes < 100000 ? t->passes : 100000),
-                           .measured = true};
+    struct sim_config c = {
+        .nranks = t->nranks,
+        .host = p->host,
+        .n = t->n,
+        .cost_ns = t->cost,
+        .told = told(t, policy),
+        .policy = policy,
+        .latency_ns = o->latency_ns,
+        .move_fixed_ns = MOVE_FIXED_NS,
+        .row_bytes = t->row_bytes,
+        .row_ns = (int64_t)fmin((double)t->row_bytes / o->bytes_per_s * 1e9, ROW_NS_MAX),
+        .hook_cpu_ns = HOOK_CPU_NS,
+        .move_cpu_ns = MOVE_CPU_NS,
+        .passes = (int)(t->passes < 100000 ? t->passes : 100000),
+        .measured = true};
     struct sim_result r;
     int rc = sim_run(&c, &r);
 

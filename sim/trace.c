@@ -14,6 +14,9 @@
 
 #define N_MAX 100000000
 #define PIPELINED_MAX 100000000
+#define PASSES_MAX 100000000
+/* No time, in ns, and no number of bytes is more: sums and differences of what a damaged line says do not overflow. */
+#define MOST (INT64_C(1) << 53)
 
 /* Sums of the messages between neighbours: those without anything in them, and the others. */
 struct shifts {
@@ -23,13 +26,17 @@ struct shifts {
 static int64_t get(const json_t *line, const char *key, int64_t otherwise)
 {
     const json_t *v = json_object_get(line, key);
+    json_int_t x = json_integer_value(v);
 
-    return json_is_integer(v) ? (int64_t)json_integer_value(v) : otherwise;
+    return json_is_integer(v) && x >= 0 && x <= MOST ? (int64_t)x : otherwise;
 }
 
+/* What cannot be is -1, as what a rank did not measure. */
 static int64_t at(const json_t *array, size_t i)
 {
-    return (int64_t)json_integer_value(json_array_get(array, i));
+    json_int_t x = json_integer_value(json_array_get(array, i));
+
+    return x >= 0 && x <= MOST ? (int64_t)x : -1;
 }
 
 /* The policy as it decides: without what only writes. */
@@ -91,8 +98,10 @@ static int open_loop(struct sim_trace *t, const json_t *line)
     if (get(line, "loop", -1) != t->loop || rank < 0 || rank >= t->nranks)
         return 0;
     t->open_ns = get(line, "t", 0);
-    t->rank[rank].owned_first = at(owned, 0);
-    t->rank[rank].owned_last = at(owned, 1);
+    if (at(owned, 0) >= 0 && at(owned, 1) >= at(owned, 0) && at(owned, 1) <= t->n) {
+        t->rank[rank].owned_first = at(owned, 0);
+        t->rank[rank].owned_last = at(owned, 1);
+    }
     return 0;
 }
 
@@ -138,6 +147,8 @@ static int take_report(struct sim_trace *t, const json_t *line, struct sim_trace
     struct sim_piece piece = {.at_ns = get(line, "t", 0)};
     int64_t pass = get(line, "pass", 0);
 
+    if (pass >= PASSES_MAX)
+        return 0;
     take_samples(t, line, &piece);
     t->passes = t->passes > pass + 1 ? t->passes : pass + 1;
     return piece.wall_ns > 0 ? append(r, &piece) : 0;
@@ -159,20 +170,21 @@ static int take_step(struct sim_trace *t, const json_t *line, struct sim_trace_r
     piece.wall_ns = (double)get(line, "wall_ns", 0);
     piece.cpu_ns = (double)get(line, "cpu_ns", 0);
     piece.wait_ns = (double)get(line, "wait_ns", 0);
-    if (at(move, 0) > 0) {
+    if (at(move, 0) > 0 && at(move, 1) >= 0) {
         t->move_bytes += (double)at(move, 0);
         t->move_ns += (double)at(move, 1);
         t->move_n++;
     }
-    if (json_array_size(shift) == 2 && at(shift, 0) == 0) {
+    if (json_array_size(shift) == 2 && at(shift, 0) == 0 && at(shift, 1) >= 0) {
         shifts->empty++;
         shifts->empty_ns += (double)at(shift, 1);
-    } else if (json_array_size(shift) == 2 && at(shift, 0) > 0) {
+    } else if (json_array_size(shift) == 2 && at(shift, 0) > 0 && at(shift, 1) >= 0) {
         shifts->full++;
         shifts->full_ns += (double)at(shift, 1);
         shifts->elements += (double)at(shift, 0);
     }
-    if (piece.steps < 1 || piece.first < 0 || piece.last < piece.first || piece.last > t->n)
+    if (piece.steps < 1 || piece.first < 0 || piece.last < piece.first || piece.last > t->n ||
+        piece.step < piece.steps || piece.step > PASSES_MAX)
         return 0;
     t->passes = t->passes > piece.step ? t->passes : piece.step;
     return append(r, &piece);
@@ -184,7 +196,7 @@ static void take_close(struct sim_trace *t, const json_t *line, struct sim_trace
 
     r->elapsed_ns = (double)get(line, "compute_ns", 0) + (double)get(line, "wait_ns", 0) +
                     (double)get(line, "library_ns", 0);
-    t->passes = t->passes > passes ? t->passes : passes;
+    t->passes = t->passes > passes || passes > PASSES_MAX ? t->passes : passes;
 }
 
 static int take_line(struct sim_trace *t, const char *text, struct shifts *shifts)

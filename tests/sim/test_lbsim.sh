@@ -3,7 +3,8 @@
 # lbsim as a person runs it: repeatable, many ranks, a replay, and wrong options.
 set -u
 . "$(dirname "$0")/../lib/checks.sh"
-sim() { "$build/lbsim" "$@"; }
+lbsim=$build/lbsim
+sim() { "$lbsim" "$@"; }
 
 sim --ranks=20 --speeds=0.2.. --load=0.5 --period=3 --seed=7 --csv >"$tmp/a" || bad "run 1"
 sim --ranks=20 --speeds=0.2.. --load=0.5 --period=3 --seed=7 --csv >"$tmp/b" || bad "run 2"
@@ -24,6 +25,7 @@ grep -q 'nearest is --ranks' "$tmp/e" || bad "message: $(cat "$tmp/e")"
 sim --policy=autoo 2>"$tmp/e" && bad "a wrong policy was taken"
 sim --ranks=0 2>/dev/null && bad "no ranks were taken"
 sim --speeds=2 2>/dev/null && bad "a host of two cores was taken"
+timeout 60 "$lbsim" --quota=1e-9 2>/dev/null && bad "a quota of a ns was taken"
 sim --help | grep -q -- --replay || bad "help"
 
 # Recorded loads.  One that takes half of the one loaded host all the time: as a constant one.  csv KEY: a column of the last run.
@@ -37,6 +39,11 @@ near "$(seconds --load=trace:"$tmp/half.csv,scale=2")" "$(seconds --load=0.5)" |
 near "$(seconds --load=trace:"$tmp/whole.csv,scale=2")" "$(seconds --load=0.333333)" || bad "two processes"
 near "$(seconds --load=trace:"$tmp/half.csv,interval=0.1,scale=0.2")" "$(seconds --load=0.9)" || bad "scale last"
 near "$(seconds --load=trace:"$tmp/half.csv")" "$(seconds)" && bad "a load that is none"
+# A recording that is damaged says of itself what cannot be, or that more processes ran than there are.
+for line in 'interval_s=1e-12' 'interval_s=1e300' 'cores=1e-300'; do
+    printf '# %s\n0.5\n1e308\n1e6\n' "$line" >"$tmp/damaged.csv"
+    timeout 60 "$lbsim" --seconds=0.1 --load=trace:"$tmp/damaged.csv",scale=1e6 >"$tmp/k" 2>&1 || bad "$line: $(cat "$tmp/k")"
+done
 near "$(seconds --load=trace:"$tmp/swings.csv,interval=0.1")" "$(seconds --load=0.75)" && bad "a mean is not what it swings between"
 awk -v t="$(seconds --kind=stepped --load=trace:"$tmp/swings.csv,interval=0.01")" -v c="$(seconds --kind=stepped --load=0.75)" \
     'BEGIN { exit !(t > 0.9 * c && t < 1.1 * c) }' || bad "a load that comes and goes"
@@ -129,6 +136,9 @@ awk -F, 'NF != 13 { bad = 1 } NR == 1 { bad = bad || $11 != "efficiency" || $13 
 sim --csv | tail -n 1 | grep -q ',[01]\.[0-9]*,,$' || bad "csv without a model: $(sim --csv)"
 sim --json --load=0.5 --period=2 | grep -q '"efficiency":0.9[0-9]*,"model_efficiency":0.9[0-9]*,"model_unbalanced":0.[78][0-9]*}$' || bad "efficiency in json"
 sim --json | grep -q '"efficiency":[01]\.[0-9]*}$' || bad "json without a model"
+odd=$(printf 'auto,trace=a"\\\351')
+sim --json --policy="$odd" | perl -MJSON::PP -0ne 'exit decode_json($_)->{policy} ne "auto,trace=a\"\\?"' || bad "an odd name in json: $(sim --json --policy="$odd")"
+sim --csv --policy="$odd" | grep -q '^"auto,trace=a""\\?",' || bad "an odd name in csv: $(sim --csv --policy="$odd")"
 
 # Two ranks, one at half speed, 100 iterations of 10 ms: even shares, 1 s without balancing.
 {
@@ -177,6 +187,15 @@ grep -q 'policy=none kind=doacross .* measured_s=1.2000 predicted_s=1.\(20\|19\)
 sed 's/"wall_ns":100000000/"wall_ns":50000000/' "$tmp/stepped" >"$tmp/lie"
 grep -q 'error_ratio=0.00.* exchange_s=0.0[67]' <(sim --replay="$tmp/lie") || bad "what is not computing is the exchange: $(sim --replay="$tmp/lie")"
 sim --replay="$tmp/none" 2>/dev/null && bad "a trace that is not there"
+# What a damaged line says is not believed: a block before the first row, a step that never was, a time beyond all clocks.
+{
+    grep -e start -e open "$tmp/stepped" | sed 's/"owned":\[50,/"owned":[-500000,/'
+    grep '"rank":0,"step"' "$tmp/stepped"
+    echo '{"t":9223372036854775807,"event":"step","loop":0,"rank":0,"step":9223372036854775807,"steps":1,"owned":[0,50],"wall_ns":9223372036854775807,"cpu_ns":1,"samples":[]}'
+    grep close "$tmp/stepped"
+} >"$tmp/damaged"
+timeout 60 "$lbsim" --replay="$tmp/damaged" >"$tmp/r" 2>&1
+grep -q ' passes=10 ' "$tmp/r" || bad "a damaged trace: $(cat "$tmp/r")"
 echo garbage >"$tmp/g"
 sim --replay="$tmp/g" 2>/dev/null && bad "a trace of garbage"
 exit $failed
