@@ -99,12 +99,9 @@ static int decide(struct lbp_balance *b, int64_t now_ns, enum lbp_event event,
 {
     const struct lbp_model *m = &b->model;
 
-    if (moves_nothing(b)) {
+    if (moves_nothing(b)) { /* the pass is final as soon as anybody reports of it */
         b->wake_ns = INT64_MAX;
-        for (uint32_t i = 0; i < m->nranks; i++)
-            if (m->rank[i].reported && m->rank[i].pass == m->pass)
-                return lbp_act_final(b, out);
-        return 0;
+        return m->begun_ns == INT64_MIN ? 0 : lbp_act_final(b, out);
     }
     if (b->params.policy == LBP_LIU)
         return lbp_liu_decide(b, now_ns, out);

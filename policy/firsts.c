@@ -42,7 +42,8 @@ struct part {
 };
 
 struct lbp_firsts {
-    uint32_t nranks;
+    uint32_t nranks,
+        ntold;         /* ntold: ranks with steps_now; nobody is looked through at each report */
     int64_t *bound;    /* [nranks + 1] owned */
     struct part *rank; /* [nranks] owned */
     struct lbp_profile profile;
@@ -164,6 +165,7 @@ static void add_steps(struct lbp_firsts *f)
         p->wall_now = 0;
         p->steps_now = 0;
     }
+    f->ntold = 0;
     f->took_ns += (double)steps * step_ns(f);
 }
 
@@ -217,14 +219,6 @@ static void settle(struct lbp_firsts *f)
     f->most_ns += (double)steps * most;
 }
 
-static bool all_told(const struct lbp_firsts *f)
-{
-    for (uint32_t i = 0; i < f->nranks; i++)
-        if (f->rank[i].steps_now == 0)
-            return false;
-    return true;
-}
-
 void lbp_firsts_report(struct lbp_firsts *f, const struct lbp_stepped_report *r, int64_t block,
                        int64_t now_ns)
 {
@@ -251,13 +245,14 @@ void lbp_firsts_report(struct lbp_firsts *f, const struct lbp_stepped_report *r,
     p->work += (double)r->steps * lbp_profile_work(&f->profile, r->first, r->last);
     p->steps += r->steps;
     p->wall_now += (double)r->wall_ns;
+    f->ntold += p->steps_now == 0;
     p->steps_now += r->steps;
     f->block = block;
     f->moved = f->moved || (r->first != f->bound[r->rank] && r->last > r->first) ||
                r->last - r->first != f->bound[r->rank + 1] - f->bound[r->rank];
     if (f->begun_ns == INT64_MIN)
         f->begun_ns = now_ns;
-    if (!all_told(f))
+    if (f->ntold < f->nranks)
         return;
     add_steps(f);
     if (now_ns - f->begun_ns < WINDOW_NS)
