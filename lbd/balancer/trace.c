@@ -38,7 +38,8 @@ int lbd_trace_open(const char *path, int64_t now_ns, struct lbd_trace **ret, str
     struct lbd_trace *t;
     int fd;
 
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    /* of a pipe nobody may read, and the ranks would wait for us */
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
     if (fd < 0)
         return lbx_error_set(err, -errno, "trace=%s: %s", path, strerror(errno));
     t = calloc(1, sizeof(*t));

@@ -5,8 +5,10 @@
  */
 #include "lbd/ctl/explain.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <sys/stat.h>
 
 #include "lbd/balancer/explain.h"
 #include "lbd/balancer/trace.h"
@@ -288,6 +290,21 @@ START_TEST(test_odd_names)
 }
 END_TEST
 
+/* Nobody reads it: that is told, and not waited for. */
+START_TEST(test_pipe)
+{
+    struct lbd_trace *t;
+    struct lbx_error err;
+    char dir[64], path[128];
+
+    make_folder(dir);
+    snprintf(path, sizeof(path), "%s/trace", dir);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_eq(lbd_trace_open(path, 0, &t, &err), -ENXIO);
+    remove_folder(dir);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = suite_case("explain");
@@ -297,5 +314,6 @@ int main(void)
     tcase_add_test(t, test_seen);
     tcase_add_test(t, test_few_and_many);
     tcase_add_test(t, test_odd_names);
+    tcase_add_test(t, test_pipe);
     return suite_run("explain", t);
 }
