@@ -9,13 +9,32 @@
 #include <string.h>
 #include <time.h>
 
+static bool is_control(const unsigned char *p)
+{
+    return *p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f);
+}
+
+size_t lbd_print_character(FILE *f, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    size_t n = 1;
+
+    while ((p[n] & 0xc0) == 0x80)
+        n++;
+    if (is_control(p))
+        fputc('?', f);
+    else
+        fwrite(p, 1, n, f);
+    return n;
+}
+
 /* What came from elsewhere must not move a terminal's cursor. */
 void lbd_print_text(FILE *f, const char *text, int width)
 {
     int n = 0;
 
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-        n += fputc(*p < 0x20 || *p == 0x7f ? '?' : *p, f) != EOF && (*p & 0xc0) != 0x80;
+    for (; *text; n++)
+        text += lbd_print_character(f, text);
     for (; n < width; n++)
         fputc(' ', f);
 }

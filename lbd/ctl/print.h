@@ -6,6 +6,12 @@
 #include <jansson.h>
 #include <stdio.h>
 
+/*
+ * The first character of a text from elsewhere that is not empty: a control character, ASCII's or one above it (U+0080 to U+009F),
+ * becomes a question mark.  Returns its bytes.
+ */
+size_t lbd_print_character(FILE *f, const char *text);
+
 /* Text from elsewhere, filled up to width: control characters become question marks. */
 void lbd_print_text(FILE *f, const char *text, int width);
 void lbd_print_rank(FILE *f, const json_t *answer);

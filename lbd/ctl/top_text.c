@@ -177,15 +177,8 @@ void lbd_top_sort(struct lbd_top *t)
 /* Write text made by f into at most width columns of out, control characters as '?'. */
 static void write_cut(FILE *out, const char *text, int width)
 {
-    int n = 0;
-
-    for (const unsigned char *p = (const unsigned char *)text; *p && *p != '\n'; p++) {
-        bool begins = (*p & 0xc0) != 0x80;
-
-        if (begins && n++ >= width)
-            break;
-        fputc(*p < 0x20 || *p == 0x7f ? '?' : *p, out);
-    }
+    for (int n = 0; *text && *text != '\n' && n < width; n++)
+        text += lbd_print_character(out, text);
 }
 
 void lbd_top_summary(FILE *out, const struct lbd_top *t, int width)

@@ -246,6 +246,35 @@ static char *printed(void (*print)(FILE *f, const json_t *answer), json_t *answe
     return text;
 }
 
+/* What a job calls its loops is seen by who is root. */
+START_TEST(no_text_moves_the_cursor)
+{
+    static const struct {
+        const char *text, *printed;
+    } cases[] = {
+        {"rows", "rows  |"},
+        {"\x1b[2J", "?[2J  |"},
+        {"\xc2\x9b"
+         "2J",
+         "?2J   |"}, /* CSI in one character */
+        {"\xc3\xa4\xc2\xa0\x7f", "\xc3\xa4\xc2\xa0?   |"},
+        {"\xc2", "\xc2     |"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        size_t size;
+        char *got;
+        FILE *f = open_memstream(&got, &size);
+
+        lbd_print_text(f, cases[i].text, 6);
+        fputc('|', f);
+        fclose(f);
+        ck_assert_str_eq(got, cases[i].printed);
+        free(got);
+    }
+}
+END_TEST
+
 START_TEST(numbers_are_for_people)
 {
     char *text;
@@ -337,6 +366,7 @@ int main(void)
     tcase_add_test(tc, strange_answers_are_survived);
     tcase_add_test(tc, states_of_slurm_join_the_hosts);
     tcase_add_test(tc, options_belong_to_commands);
+    tcase_add_test(tc, no_text_moves_the_cursor);
     tcase_add_test(tc, numbers_are_for_people);
     tcase_add_test(tc, status_ends_with_what_is_wrong);
     tcase_add_test(tc, a_job_fits_its_terminal);
