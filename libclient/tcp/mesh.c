@@ -78,6 +78,14 @@ static int watch(struct lbc_mesh *m, struct lbc_conn *c)
     return 0;
 }
 
+/* Free a connection.  What the kernel tells of it does not end with its descriptor where a child of the program's has that, too. */
+static void drop(struct lbc_mesh *m, struct lbc_conn *c)
+{
+    if (c && c->fd >= 0 && c->watched)
+        epoll_ctl(m->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
+    lbc_conn_destroy(c);
+}
+
 static bool may_heal(int rc)
 {
     return rc == -ETIMEDOUT || rc == -EHOSTUNREACH || rc == -ENETUNREACH || rc == -ENETDOWN;
@@ -183,45 +191,6 @@ void lbc_mesh_fail(struct lbc_mesh *m)
     m->config.listen_fd = -1;
 }
 
-/* A place for a connection that has proved nothing yet: where all are taken, that of one which has not for long.  Returns
- * -1 when none is to be had. */
-static int find_place(struct lbc_mesh *m)
-{
-    int64_t now_ns = lbx_clock_mono_ns();
-
-    for (int i = 0; i < STRANGERS_MAX; i++)
-        if (!m->stranger[i])
-            return i;
-    for (int i = 0; i < STRANGERS_MAX; i++) {
-        if (now_ns <= m->stranger[i]->proof_ns)
-            continue;
-        lbc_conn_destroy(m->stranger[i]);
-        m->stranger[i] = NULL;
-        return i;
-    }
-    return -1;
-}
-
-static void take_connections(struct lbc_mesh *m)
-{
-    int i, fd;
-
-    while ((i = find_place(m)) >= 0) {
-        fd = accept4(m->config.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd < 0)
-            return;
-        if (lbc_conn_accept(&m->endpoint, fd, &m->stranger[i]) < 0) {
-            close(fd);
-            continue;
-        }
-        m->stranger[i]->proof_ns = lbx_clock_mono_ns() + PROOF_NS;
-        if (watch(m, m->stranger[i]) < 0) {
-            lbc_conn_destroy(m->stranger[i]);
-            m->stranger[i] = NULL;
-        }
-    }
-}
-
 /* A stranger has proved to be a rank, which has one connection to us; or it is to go.  Returns whether it stays. */
 static bool settle_stranger(struct lbc_mesh *m, struct lbc_conn *c, bool stays)
 {
@@ -232,7 +201,7 @@ static bool settle_stranger(struct lbc_mesh *m, struct lbc_conn *c, bool stays)
     if (stays)
         m->in[c->peer] = c;
     else
-        lbc_conn_destroy(c);
+        drop(m, c);
     return stays;
 }
 
@@ -286,9 +255,50 @@ static void serve(struct lbc_mesh *m, struct lbc_conn *c)
     }
 }
 
+/* A place for a connection that has proved nothing yet: where all are taken, that of one which has not for long, and has not come
+ * with its proof while this rank was away.  Returns -1 when none is to be had. */
+static int find_place(struct lbc_mesh *m)
+{
+    int64_t now_ns = lbx_clock_mono_ns();
+
+    for (int i = 0; i < STRANGERS_MAX; i++)
+        if (!m->stranger[i])
+            return i;
+    for (int i = 0; i < STRANGERS_MAX && !m->failed; i++) {
+        if (now_ns <= m->stranger[i]->proof_ns)
+            continue;
+        serve(m, m->stranger[i]);
+        drop(m, m->stranger[i]);
+        m->stranger[i] = NULL;
+        return i;
+    }
+    return -1;
+}
+
+static void take_connections(struct lbc_mesh *m)
+{
+    int i, fd;
+
+    while ((i = find_place(m)) >= 0) {
+        fd = accept4(m->config.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0)
+            return;
+        if (lbc_conn_accept(&m->endpoint, fd, &m->stranger[i]) < 0) {
+            close(fd);
+            continue;
+        }
+        m->stranger[i]->proof_ns = lbx_clock_mono_ns() + PROOF_NS;
+        if (watch(m, m->stranger[i]) < 0) {
+            drop(m, m->stranger[i]);
+            m->stranger[i] = NULL;
+        }
+    }
+}
+
 int lbc_mesh_progress(struct lbc_mesh *m)
 {
     struct epoll_event event[EVENTS];
+    bool comes;
 
     /* what was queued since the last call */
     for (int r = 0; r < m->config.size && m->fresh && !m->failed; r++)
@@ -300,12 +310,15 @@ int lbc_mesh_progress(struct lbc_mesh *m)
 
         if (n <= 0)
             break;
+        comes = false;
         for (int i = 0; i < n && !m->failed; i++) {
             if (event[i].data.ptr)
                 serve(m, event[i].data.ptr);
             else
-                take_connections(m);
+                comes = true;
         }
+        if (comes && !m->failed) /* last: it may free connections that there are events of */
+            take_connections(m);
     }
     if (m->failed)
         lbc_mesh_fail(m);

@@ -2,14 +2,21 @@
 /* Two ranks' meshes in one process, where one does not read for long, as behind a link that is cut. */
 #include "libclient/tcp/mesh.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/auth.h"
+#include "common/clock.h"
 #include "common/sock.h"
 #include "tests/unit/suite.h"
 
 #define MOST 100000 /* rounds of both, after which nothing more will come */
+#define STRANGERS 64
+#define PROOF_NS (2 * LBX_NS_PER_S)
 
 static struct lbw_endpoint endpoint[2];
 static struct lbc_mesh *mesh[2];
@@ -108,11 +115,105 @@ START_TEST(what_is_said_behind_rows_leaves_with_them)
 }
 END_TEST
 
+/* Connections to rank 1 of which nobody says who he is. */
+static void connect_strangers(int *ret_fd, int n)
+{
+    for (int i = 0; i < n; i++) {
+        ret_fd[i] =
+            lbx_sock_connect_tcp("127.0.0.1", endpoint[1].port, lbx_clock_mono_ns() + LBX_NS_PER_S);
+        ck_assert_int_ge(ret_fd[i], 0);
+    }
+}
+
+static void close_strangers(const int *fd, int n)
+{
+    for (int i = 0; i < n; i++)
+        close(fd[i]);
+}
+
+/* Rank 1 computes for so long that all who have come to it are late, but rank 0 has long said who it is. */
+START_TEST(a_proof_that_has_come_is_looked_at_before_its_place_is_given_away)
+{
+    int stranger[STRANGERS + 1];
+
+    ck_assert_int_eq(lbc_mesh_connect(mesh[0], 1), 0);
+    ck_assert_int_eq(lbc_mesh_send(mesh[0], 1, "short", 5, NULL, 0), 0);
+    progress(1);
+    connect_strangers(stranger, STRANGERS + 1); /* more than there are places for */
+    for (int i = 0; i < 10; i++)
+        progress(1);
+    for (int i = 0; i < 10; i++)
+        progress(0);
+    lbx_clock_sleep_ns(PROOF_NS + 100 * LBX_NS_PER_MS);
+    for (int i = 0; i < MOST && frames == 0; i++) {
+        progress(1);
+        progress(0);
+    }
+    ck_assert_int_eq(frames, 1);
+    close_strangers(stranger, STRANGERS + 1);
+}
+END_TEST
+
+/* Those that have said something meanwhile are looked at by where they were, so these must be there still. */
+START_TEST(late_strangers_may_speak_when_others_take_their_places)
+{
+    int stranger[STRANGERS], more[STRANGERS];
+
+    connect_strangers(stranger, STRANGERS);
+    for (int i = 0; i < 10; i++)
+        progress(1);
+    connect_strangers(more, STRANGERS);
+    progress(1); /* there is no place for them: what they want is the oldest event */
+    for (int i = 0; i < STRANGERS; i++)
+        ck_assert_int_eq(write(stranger[i], "x", 1), 1);
+    lbx_clock_sleep_ns(PROOF_NS + 100 * LBX_NS_PER_MS);
+    for (int i = 0; i < 10; i++)
+        progress(1);
+    close_strangers(stranger, STRANGERS);
+    close_strangers(more, STRANGERS);
+}
+END_TEST
+
+static void say_nothing_right(const int *fd, int n)
+{
+    static const char text[200] = "no proof, but no shorter than one";
+
+    for (int i = 0; i < n; i++)
+        ck_assert_int_eq(send(fd[i], text, sizeof(text), MSG_NOSIGNAL), (ssize_t)sizeof(text));
+    for (int i = 0; i < 100; i++)
+        progress(1);
+}
+
+/* A program may fork: its child has the connections, too, so closing one does not end what the kernel tells of it. */
+START_TEST(what_a_child_keeps_open_is_not_heard_of)
+{
+    int stranger[STRANGERS];
+    pid_t child;
+
+    connect_strangers(stranger, STRANGERS);
+    for (int i = 0; i < 10; i++)
+        progress(1);
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    while (child == 0)
+        pause();
+    say_nothing_right(stranger, STRANGERS);
+    say_nothing_right(stranger, STRANGERS); /* to a connection that is over here */
+    kill(child, SIGKILL);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    close_strangers(stranger, STRANGERS);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = suite_case("mesh");
 
     tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_set_timeout(tc, 60);
     tcase_add_test(tc, what_is_said_behind_rows_leaves_with_them);
+    tcase_add_test(tc, a_proof_that_has_come_is_looked_at_before_its_place_is_given_away);
+    tcase_add_test(tc, late_strangers_may_speak_when_others_take_their_places);
+    tcase_add_test(tc, what_a_child_keeps_open_is_not_heard_of);
     return suite_run("libclient/mesh", tc);
 }
