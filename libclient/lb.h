@@ -66,7 +66,7 @@ lb_ctx *lb_init(void);
 /*
  * As lb_init, over the ranks of a communicator instead of MPI_COMM_WORLD.
  *
- * mpi_comm[in]  pointer to an MPI_Comm, which is duplicated
+ * mpi_comm[in]  pointer to an MPI_Comm, which is duplicated; who has MPI_COMM_NULL is a single rank
  */
 lb_ctx *lb_init_comm(const void *mpi_comm);
 

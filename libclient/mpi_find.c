@@ -11,6 +11,7 @@
 
 #define PATH_BYTES 1024
 #define MPICH_COMM_WORLD 0x44000000
+#define MPICH_COMM_NULL 0x04000000
 
 /* A function by dlsym: ISO C has no cast from data to function pointers. */
 static void find(void *lib, const char *name, void *ret_function)
@@ -80,6 +81,17 @@ static int ask(const char *name, const void *mpi_comm, int *ret)
     }
 }
 
+/* MPI_COMM_NULL, as MPI_Comm_split gives those that it leaves out.  To ask MPI about it ends the program. */
+static bool is_null(const void *mpi_comm)
+{
+    void *ompi_null = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_null");
+
+    if (!mpi_comm)
+        return false;
+    return ompi_null ? *(void *const *)mpi_comm == ompi_null
+                     : *(const int *)mpi_comm == MPICH_COMM_NULL;
+}
+
 union lbc_mpi_comm lbc_mpi_from_fortran(int handle)
 {
     union lbc_mpi_comm comm = {NULL};
@@ -107,6 +119,10 @@ int lbc_mpi_find(const void *mpi_comm, int *ret_rank, int *ret_size,
     if (!is_initialized())
         return -ENOENT;
     *ret_transport = NULL;
+    *ret_rank = 0;
+    *ret_size = 1;
+    if (is_null(mpi_comm))
+        return 0;
     lib = load(err); /* for good: it may still be called from MPI_Finalize */
     if (lib)
         find(lib, LBC_MPI_ENTRY, &entry);

@@ -16,7 +16,7 @@ union lbc_mpi_comm {
 union lbc_mpi_comm lbc_mpi_from_fortran(int handle);
 
 /*
- * mpi_comm[in]  pointer to an MPI_Comm, or NULL: all ranks of the program
+ * mpi_comm[in]  pointer to an MPI_Comm, or NULL: all ranks of the program; one that is MPI_COMM_NULL makes a single rank
  * ret_transport[out]  NULL when liblb_mpi cannot be had: then rank and size are right, but nothing
  *                     can move by MPI
  * err[out]  why it cannot be had; no code where it can, or where MPI is not initialised

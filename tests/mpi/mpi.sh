@@ -208,6 +208,8 @@ if [ -x "$balancer" ]; then
     done
     LB_POLICY=auto run 4 500 2 50 0 4 split && [ "$(grep -c "np=2 .*balanced=1" "$dir/out")" = 2 ]
     say "two communicators, two balancers" $?
+    LB_POLICY=auto run 3 500 2 50 -1 1 out && grep -q "np=2 .*balanced=1" "$dir/out" && grep -qx "alone done=500" "$dir/out"
+    say "a process that is in no communicator" $?
     for signal in KILL STOP; do
         rm -f "$dir/pid" "$dir/trace"
         LB_POLICY=auto,trace=$dir/trace run 3 2500 2 300 0 3 &
