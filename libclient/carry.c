@@ -59,14 +59,20 @@ int lbc_carry_create(const struct lb_loop *l, const struct lbc_layout *before,
     return rc;
 }
 
+static void end_exchange(const struct lb_loop *l, struct lbc_carry *c, struct lbc_exchange *e)
+{
+    c->lent |= !l->ctx->transport->ops->exchange_destroy(l->ctx->transport, e);
+}
+
 void lbc_carry_destroy(const struct lb_loop *l, struct lbc_carry *c)
 {
     if (!c)
         return;
-    l->ctx->transport->ops->exchange_destroy(l->ctx->transport, c->sizes);
-    if (!l->ctx->failed) /* else it may be written to, still */
-        for (size_t i = 0; i < c->n; i++)
-            free(c->parcel[i].data);
+    end_exchange(l, c, c->sizes);
+    if (c->lent)
+        return;
+    for (size_t i = 0; i < c->n; i++)
+        free(c->parcel[i].data);
     free(c);
 }
 
@@ -141,12 +147,12 @@ static int start_lots(struct lb_loop *l, struct lbc_carry *c, size_t first, size
     return rc < 0 || n == 0 ? rc : ops->exchange_start(l->ctx->transport, *ret);
 }
 
-/* Wait for what was started (NULL: nothing).  Returns 0 or -EIO. */
-static int finish_lots(struct lb_loop *l, struct lbc_exchange *e)
+/* Wait for what was started (NULL: nothing), unless rc says that something failed.  Returns 0 or a negative errno. */
+static int finish_lots(struct lb_loop *l, struct lbc_carry *c, struct lbc_exchange *e, int rc)
 {
-    int rc = e ? lbc_wait_for(l, e) : 0;
-
-    l->ctx->transport->ops->exchange_destroy(l->ctx->transport, e);
+    if (e && rc == 0)
+        rc = lbc_wait_for(l, e);
+    end_exchange(l, c, e);
     return rc;
 }
 
@@ -190,8 +196,7 @@ static int receive_lots(struct lb_loop *l, struct lbc_carry *c)
         }
         if (rc == 0)
             rc = start_lots(l, c, first, last, false, &e);
-        if (rc == 0)
-            rc = finish_lots(l, e);
+        rc = finish_lots(l, c, e, rc);
         for (; first < last && rc == 0; first++)
             if (!c->parcel[first].out)
                 rc = take_lot(l, c, &c->parcel[first]);
@@ -211,10 +216,7 @@ static int run_round(struct lb_loop *l, struct lbc_carry *c, struct lbc_exchange
         rc = start_lots(l, c, 0, c->n, true, &e);
     if (rc == 0)
         rc = receive_lots(l, c);
-    if (rc == 0)
-        rc = finish_lots(l, e);
-    else
-        l->ctx->transport->ops->exchange_destroy(l->ctx->transport, e);
+    rc = finish_lots(l, c, e, rc);
     for (size_t i = 0; i < c->n && rc == 0; i++)
         if (c->parcel[i].out)
             rc = take_lot(l, c, &c->parcel[i]);
@@ -240,7 +242,7 @@ int lbc_carry_run(struct lb_loop *l, struct lbc_carry *c)
             lbc_wait_rest(l->ctx);
         if (rc == 0)
             rc = run_round(l, c, sizes);
-        l->ctx->transport->ops->exchange_destroy(l->ctx->transport, sizes);
+        end_exchange(l, c, sizes);
     }
     if (rc == 0)
         return 0;

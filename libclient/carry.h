@@ -28,6 +28,7 @@ struct lbc_parcel {
 struct lbc_carry {
     struct lbc_exchange *sizes;  /* of the first round */
     int64_t bytes_in, bytes_out; /* when it has run */
+    bool lent; /* after a failure: what is in here, or a parcel's data, may be written to, still */
     size_t n;
     struct lbc_parcel parcel[];
 };

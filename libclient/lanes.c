@@ -214,9 +214,11 @@ void lbc_lanes_disconnect(const struct lb_loop *l, struct lbc_layout *y)
     free_blocks(l, y, &y->inflow);
     free_blocks(l, y, &y->outflow);
     if (y->size) {
-        l->ctx->transport->ops->exchange_destroy(l->ctx->transport, y->size->left);
-        l->ctx->transport->ops->exchange_destroy(l->ctx->transport, y->size->right);
+        bool left = l->ctx->transport->ops->exchange_destroy(l->ctx->transport, y->size->left);
+        bool right = l->ctx->transport->ops->exchange_destroy(l->ctx->transport, y->size->right);
+
+        if (left && right)
+            free(y->size);
     }
-    free(y->size);
     y->size = NULL;
 }

@@ -105,7 +105,10 @@ struct lbc_transport_ops {
     /* Returns 1 when all parts are there and the memory of those sent is free again, 0, or a
      * negative errno. */
     int (*exchange_test)(struct lbc_transport *t, struct lbc_exchange *e);
-    void (*exchange_destroy)(struct lbc_transport *t, struct lbc_exchange *e); /* NULL is fine */
+
+    /* Returns false when the layer below may still read or write the memory of its parts, until the process ends: after a failure,
+     * where it was under way.  NULL is fine. */
+    bool (*exchange_destroy)(struct lbc_transport *t, struct lbc_exchange *e);
 
     /*
      * The least of all ranks' values, one by one.  One at a time, and no barrier meanwhile.
@@ -134,8 +137,8 @@ struct lbc_transport {
  * Collective over it.  Returns 0 or a negative errno, on all ranks alike unless MPI itself failed.
  */
 #define LBC_MPI_LIBRARY "liblb_mpi.so.0"
-#define LBC_MPI_ENTRY "lb_mpi_transport_5"
+#define LBC_MPI_ENTRY "lb_mpi_transport_6"
 typedef int lbc_transport_entry(const void *mpi_comm, struct lbc_transport **ret);
-lbc_transport_entry lb_mpi_transport_5;
+lbc_transport_entry lb_mpi_transport_6;
 
 #endif

@@ -222,14 +222,15 @@ static int mpi_barrier_test(struct lbc_transport *t)
     return done;
 }
 
-static void mpi_exchange_destroy(struct lbc_transport *t, struct lbc_exchange *e)
+static bool mpi_exchange_destroy(struct lbc_transport *t, struct lbc_exchange *e)
 {
     if (!e || e->active) /* after a failure it is left to what is under way */
-        return;
+        return !e;
     for (int i = 0; i < e->nrequests && mpi_usable(t); i++)
         if (e->request[i] != MPI_REQUEST_NULL)
             MPI_Request_free(&e->request[i]);
     free(e);
+    return true;
 }
 
 static int init_part(MPI_Comm comm, const struct lbc_part *part, MPI_Request *request)
@@ -383,7 +384,7 @@ static bool is_our_mpi(void)
 #endif
 }
 
-int lb_mpi_transport_5(const void *mpi_comm, struct lbc_transport **ret)
+int lb_mpi_transport_6(const void *mpi_comm, struct lbc_transport **ret)
 {
     struct mpi_transport *m;
     MPI_Comm comm;

@@ -33,16 +33,17 @@ static void unlink_exchange(struct tcp_transport *t, const struct lbc_exchange *
     }
 }
 
-void tcp_exchange_destroy(struct lbc_transport *base, struct lbc_exchange *e)
+bool tcp_exchange_destroy(struct lbc_transport *base, struct lbc_exchange *e)
 {
     struct tcp_transport *t = tcp_of(base);
 
     if (!e)
-        return;
+        return true;
     unlink_exchange(t, e);
     for (size_t i = 0; i < e->n; i++)
         tcp_cursor_fini(&e->part[i].cursor);
     free(e);
+    return true;
 }
 
 int tcp_exchange_create(struct lbc_transport *base, const struct lbc_part *part, size_t n,

@@ -15,6 +15,7 @@
 #ifndef LBC_TCP_TCP_H
 #define LBC_TCP_TCP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -95,7 +96,7 @@ int tcp_exchange_create(struct lbc_transport *base, const struct lbc_part *part,
                         struct lbc_exchange **ret);
 int tcp_exchange_start(struct lbc_transport *base, struct lbc_exchange *e);
 int tcp_exchange_test(struct lbc_transport *base, struct lbc_exchange *e);
-void tcp_exchange_destroy(struct lbc_transport *base, struct lbc_exchange *e);
+bool tcp_exchange_destroy(struct lbc_transport *base, struct lbc_exchange *e);
 
 struct tcp_transport {
     struct lbc_transport base;

@@ -73,6 +73,10 @@ tests_unit_libclient_test_abandon_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_abandon_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread
 tests_unit_libclient_test_abandon_LDFLAGS = $(LB_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
+check_PROGRAMS += tests/unit/libclient/test_given_up
+tests_unit_libclient_test_given_up_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_libclient_test_given_up_LDADD = libclient.la $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/libclient/test_vote
 tests_unit_libclient_test_vote_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_libclient_test_vote_LDADD = libworld.la libclient.la $(CHECK_LIBS) -lpthread

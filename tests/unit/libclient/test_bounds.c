@@ -84,10 +84,11 @@ static int exchange_test(struct lbc_transport *t, struct lbc_exchange *e)
     return 1;
 }
 
-static void exchange_destroy(struct lbc_transport *t, struct lbc_exchange *e)
+static bool exchange_destroy(struct lbc_transport *t, struct lbc_exchange *e)
 {
     (void)t;
     free(e);
+    return true;
 }
 
 static int least_start(struct lbc_transport *t, int64_t *mine, int n)

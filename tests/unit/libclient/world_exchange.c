@@ -146,12 +146,12 @@ static void keep_piece(struct piece *p)
     p->buffered = true;
 }
 
-void world_exchange_destroy(struct lbc_transport *t, struct lbc_exchange *e)
+bool world_exchange_destroy(struct lbc_transport *t, struct lbc_exchange *e)
 {
     struct world *w = world_rank(t)->world;
 
     if (!e)
-        return;
+        return true;
     world_enter(w);
     for (int to = 0; to < w->size; to++)
         for (struct piece *p = w->line[t->rank][to]; p; p = p->next)
@@ -160,4 +160,5 @@ void world_exchange_destroy(struct lbc_transport *t, struct lbc_exchange *e)
     w->held -= !e->active; /* else it is a leftover: only a context that has failed may do so */
     free(e);
     world_leave(w);
+    return true;
 }

@@ -81,6 +81,6 @@ int world_exchange_create(struct lbc_transport *t, const struct lbc_part *part, 
 int world_exchange_start(struct lbc_transport *t, struct lbc_exchange *e);
 void world_drop_piece(struct world *w, struct piece **line);
 int world_exchange_test(struct lbc_transport *t, struct lbc_exchange *e);
-void world_exchange_destroy(struct lbc_transport *t, struct lbc_exchange *e);
+bool world_exchange_destroy(struct lbc_transport *t, struct lbc_exchange *e);
 
 #endif
