@@ -47,19 +47,15 @@ static int receive_all(struct lb_loop *l, int64_t since_ns)
 static int send_all(struct lb_loop *l, size_t array, int root, int64_t since_ns)
 {
     size_t which = 0;
+    int n;
 
-    do {
-        int n = lbc_outgoing_collect(l, array, root, which);
-
-        if (n < 0 && n != -ENOMEM)
-            return -EIO;
-        if (n > 0)
+    do { /* where nothing is owned an empty last one */
+        n = lbc_outgoing_collect(l, array, root, which);
+        if (n >= 0)
             which += (size_t)n;
-        if (n == 0) /* nothing is owned: the empty last one is sent */
-            break;
-        if (n == -ENOMEM && !turn(l, since_ns))
+        else if (n != -ENOMEM || !turn(l, since_ns))
             return -EIO;
-    } while (which < l->owned.n);
+    } while (n < 0 || which < l->owned.n);
     while (lbc_outgoing_active(l))
         if (!turn(l, since_ns))
             return -EIO;

@@ -10,6 +10,7 @@
 #include "libclient/array.h"
 #include "libclient/lb.h"
 #include "libclient/loop.h"
+#include "tests/unit/libclient/crew.h"
 #include "tests/unit/libclient/world.h"
 #include "tests/unit/suite.h"
 
@@ -317,6 +318,31 @@ START_TEST(test_large_pages)
 }
 END_TEST
 
+static void collect_one(lb_ctx *ctx, int rank, void *data)
+{
+    int64_t first, last, row = 0;
+    lb_loop *l = lb_loop_open(ctx, "one", 1);
+
+    ck_assert_int_eq(lb_loop_array(l, &row, sizeof(row)), 0);
+    while (lb_loop_next(l, &first, &last))
+        row = 7;
+    ck_assert_int_eq(lb_loop_collect(l, &row, 0), 0);
+    crew_add(data, rank == 0 ? row : 0);
+    lb_loop_close(l);
+}
+
+/* Ranks that own nothing say so to the root, which waits for it: also one that has no memory for it at first. */
+START_TEST(test_collect_nothing)
+{
+    int64_t sum = 0;
+    struct crew_config c = {
+        .size = 3, .seed = 1, .fail_sends = 2, .run = collect_one, .data = &sum};
+
+    crew_run(&c);
+    ck_assert_int_eq(sum, 7);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = suite_case("loop");
@@ -329,5 +355,6 @@ int main(void)
     tcase_add_test(tc, test_arrays);
     tcase_add_test(tc, test_array_of_context);
     tcase_add_test(tc, test_large_pages);
+    tcase_add_test(tc, test_collect_nothing);
     return suite_run("loop", tc);
 }
