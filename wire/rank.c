@@ -256,7 +256,7 @@ static void write_instruct(struct lbw_writer *w, const struct lbw_instruct *m)
 static void read_instruct(struct lbw_reader *r, struct lbw_instruct *m)
 {
     m->loop = (uint32_t)lbw_read_u64(r, UINT32_MAX);
-    m->period_ns = lbw_read_i64(r, 1, INT64_MAX);
+    m->period_ns = lbw_read_i64(r, 1, LBW_PERIOD_MAX_NS);
     m->low_ns = lbw_read_i64(r, 0, INT64_MAX);
     m->chunk_ns = lbw_read_i64(r, 1, INT64_MAX);
 }

@@ -22,9 +22,10 @@
 #include "common/buf.h"
 #include "common/spanset.h"
 
-#define LBW_RANK_VERSION 4 /* another one: tests/fuzz/seeds writes its corpus anew */
-#define LBW_QUOTA_MAX 1e6  /* cores */
-#define LBW_NAME_MAX 64    /* bytes with the NUL */
+#define LBW_RANK_VERSION 4                /* another one: tests/fuzz/seeds writes its corpus anew */
+#define LBW_QUOTA_MAX 1e6                 /* cores */
+#define LBW_NAME_MAX 64                   /* bytes with the NUL */
+#define LBW_PERIOD_MAX_NS (INT64_MAX / 2) /* a clock's time and this are a time */
 #define LBW_SPANS_MAX \
     64 /* remaining spans told in a report: the last ones; move_span picks from what is told */
 #define LBW_SAMPLES_MAX 32 /* timed segments in a report */
@@ -168,7 +169,7 @@ struct lbw_start {
 
 struct lbw_instruct {
     uint32_t loop;
-    int64_t period_ns; /* report again after so long; > 0 */
+    int64_t period_ns; /* report again after so long; > 0, <= LBW_PERIOD_MAX_NS */
     int64_t low_ns;    /* say LBW_LOW when what remains will last less; >= 0 */
     int64_t chunk_ns;  /* hand out chunks of about so much time; > 0 */
 };

@@ -208,11 +208,11 @@ START_TEST(refuses_what_cannot_be)
     static struct lbw_rank_msg m, out;
     static const char *const bodies[] = {
         "\x92\x02\x05",         /* another version */
-        "\x92\x03\x07",         /* no such type */
+        "\x92\x04\x07",         /* no such type */
         "\xdd\xff\xff\xff\xff", /* four thousand million fields */
-        "\x93\x03\x05\x00",     /* a field too many */
-        "\x91\x03",             /* no type */
-        "\x81\x03\x05",         /* a map */
+        "\x93\x04\x05\x00",     /* a field too many */
+        "\x91\x04",             /* no type */
+        "\x81\x04\x05",         /* a map */
     };
     struct lbx_buf b;
 
@@ -242,6 +242,16 @@ START_TEST(refuses_what_cannot_be)
     m.u.open.pipelined = 1;
     ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
     ck_assert_int_lt(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
+    lbx_buf_consume(&b, lbx_buf_len(&b));
+    memset(&m, 0, sizeof(m));
+    m.type = LBW_INSTRUCT; /* to report when no clock will ever be */
+    m.u.instruct = (struct lbw_instruct){0, LBW_PERIOD_MAX_NS + 1, 0, 1};
+    ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
+    ck_assert_int_lt(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
+    lbx_buf_consume(&b, lbx_buf_len(&b));
+    m.u.instruct.period_ns = LBW_PERIOD_MAX_NS;
+    ck_assert_int_eq(lbw_rank_encode(&m, &b), 0);
+    ck_assert_int_eq(lbw_rank_decode(lbx_buf_data(&b), lbx_buf_len(&b), &out), 0);
     lbx_buf_consume(&b, lbx_buf_len(&b));
     memset(&m, 0, sizeof(m));
     m.type = LBW_JOIN;
