@@ -22,13 +22,10 @@
 #define OUT_BYTES (2 * ROOM_BYTES)
 #define QUEUE_BYTES (16U << 20) /* of short frames: so many are never under way */
 
-static struct lbc_conn *create(int fd, bool ours, int peer)
+static void tune(int fd)
 {
-    struct lbc_conn *c = calloc(1, sizeof(*c));
     int one = 1, idle_s = KEEP_IDLE_S, between_s = KEEP_BETWEEN_S, count = KEEP_COUNT;
 
-    if (!c)
-        return NULL;
     /* Patient, other than with the balancer: what is lost here are rows.  The kernel gives up after
      * a quarter of an hour without any answer to what is sent; and where nothing is, but the other host has died, too. */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
@@ -36,6 +33,15 @@ static struct lbc_conn *create(int fd, bool ours, int peer)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between_s, sizeof(between_s));
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+}
+
+static struct lbc_conn *create(int fd, bool ours, int peer)
+{
+    struct lbc_conn *c = calloc(1, sizeof(*c));
+
+    if (!c)
+        return NULL;
+    tune(fd);
     c->fd = fd;
     c->ours = ours;
     c->peer = peer;
@@ -45,12 +51,12 @@ static struct lbc_conn *create(int fd, bool ours, int peer)
     return c;
 }
 
-int lbc_conn_connect(const struct lbw_endpoint *endpoint, int rank, int peer, int64_t deadline_ns,
-                     struct lbc_conn **ret)
+/* Connect to the first that answers of the addresses that were not tried.  Returns the descriptor or a negative errno. */
+static int connect_next(const struct lbw_endpoint *endpoint, size_t *tried, int64_t deadline_ns)
 {
     int fd = -EHOSTUNREACH, first = 0;
 
-    for (size_t i = 0; i < endpoint->naddresses && fd < 0; i++) {
+    for (size_t i = *tried; i < endpoint->naddresses && fd < 0; i++) {
         /* an address that swallows packets shall leave time for those behind it */
         int64_t now_ns = lbx_clock_mono_ns();
         int64_t share_ns = (deadline_ns - now_ns) / (int64_t)(endpoint->naddresses - i);
@@ -58,16 +64,50 @@ int lbc_conn_connect(const struct lbw_endpoint *endpoint, int rank, int peer, in
         fd = lbx_sock_connect_tcp(endpoint->address[i], endpoint->port, now_ns + share_ns);
         if (i == 0)
             first = fd; /* the others may be of networks that only the other host is in */
+        *tried = i + 1;
     }
+    return fd < 0 && first < 0 ? first : fd;
+}
+
+static void begin_proof(struct lbc_conn *c, const struct lbw_endpoint *endpoint, int rank)
+{
+    lbx_auth_init_client(&c->auth, endpoint->key, endpoint->context, strlen(endpoint->context),
+                         (uint32_t)rank);
+}
+
+int lbc_conn_connect(const struct lbw_endpoint *endpoint, int rank, int peer, int64_t deadline_ns,
+                     struct lbc_conn **ret)
+{
+    size_t tried = 0;
+    int fd = connect_next(endpoint, &tried, deadline_ns);
+
     if (fd < 0)
-        return first < 0 ? first : fd;
+        return fd;
     *ret = create(fd, true, peer);
     if (!*ret) {
         close(fd);
         return -ENOMEM;
     }
-    lbx_auth_init_client(&(*ret)->auth, endpoint->key, endpoint->context, strlen(endpoint->context),
-                         (uint32_t)rank);
+    (*ret)->tried = tried;
+    begin_proof(*ret, endpoint, rank);
+    return 0;
+}
+
+int lbc_conn_elsewhere(struct lbc_conn *c, const struct lbw_endpoint *endpoint, int rank,
+                       int64_t deadline_ns)
+{
+    int fd = connect_next(endpoint, &c->tried, deadline_ns);
+
+    if (fd < 0)
+        return fd;
+    close(c->fd);
+    tune(fd);
+    c->fd = fd;
+    c->fresh = true;
+    c->watched = 0;
+    lbx_buf_fini(&c->in);
+    lbx_buf_fini(&c->out);
+    begin_proof(c, endpoint, rank);
     return 0;
 }
 

@@ -22,6 +22,7 @@ struct lbc_conn {
     bool fresh;       /* something was queued, and not tried to be sent yet */
     bool bye;         /* to be said as soon as the other one is proved */
     int peer;         /* its rank; -1 before it has proved it */
+    size_t tried;     /* of the peer's addresses; the last of them answered */
     int64_t proof_ns; /* by when, for one that has come to us */
     uint32_t watched; /* for mesh.c: the events that are waited for */
     struct lbx_auth auth;
@@ -33,6 +34,11 @@ struct lbc_conn {
 /* Connect to rank peer; deadline_ns of lbx_clock_mono_ns.  Returns 0 or a negative errno. */
 int lbc_conn_connect(const struct lbw_endpoint *endpoint, int rank, int peer, int64_t deadline_ns,
                      struct lbc_conn **ret) __attribute__((warn_unused_result));
+
+/* Ours is over and was not proved, as who listens at that address has another key: connect to the addresses that are left.  What is
+ * queued goes there.  Returns 0, or a negative errno: there is none. */
+int lbc_conn_elsewhere(struct lbc_conn *c, const struct lbw_endpoint *endpoint, int rank,
+                       int64_t deadline_ns) __attribute__((warn_unused_result));
 
 /* Take a connection that has come.  fd is transferred.  Returns 0 or -ENOMEM (fd is left alone). */
 int lbc_conn_accept(const struct lbw_endpoint *ours, int fd, struct lbc_conn **ret)

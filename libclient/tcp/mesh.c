@@ -226,12 +226,31 @@ static int take_frames(struct lbc_mesh *m, struct lbc_conn *c)
     return rc;
 }
 
+/* One of ours is over: where the other side has not proved to be the rank, it may be at another of its addresses, as hosts may have
+ * some in common.  Returns whether it goes on there. */
+static bool go_elsewhere(struct lbc_mesh *m, struct lbc_conn *c)
+{
+    struct lbw_endpoint endpoint;
+    int rc;
+
+    if (!c->ours || c->proved || m->gone[c->peer])
+        return false;
+    epoll_ctl(m->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
+    rc = m->config.find(m->config.arg, c->peer, &endpoint);
+    if (rc == 0)
+        rc = lbc_conn_elsewhere(c, &endpoint, m->config.rank, lbx_clock_mono_ns() + CONNECT_NS);
+    explicit_bzero(&endpoint, sizeof(endpoint));
+    return rc == 0 && watch(m, c) == 0;
+}
+
 /* Go on with one connection. */
 static void serve(struct lbc_mesh *m, struct lbc_conn *c)
 {
     bool stranger = !c->ours && !c->proved;
     int rc = lbc_conn_io(c);
 
+    if (rc < 0 && go_elsewhere(m, c))
+        return;
     if (stranger && (rc < 0 || c->proved)) {
         if (!settle_stranger(m, c, c->proved))
             return;

@@ -205,6 +205,38 @@ START_TEST(what_a_child_keeps_open_is_not_heard_of)
 }
 END_TEST
 
+static int refuse(void *arg, int source, const uint8_t *body, size_t n)
+{
+    (void)arg, (void)source, (void)body, (void)n;
+    return -1;
+}
+
+/* Hosts may have an address in common, as that of a bridge: behind it may be somebody else, at the same port. */
+START_TEST(who_does_not_know_the_key_is_not_the_rank)
+{
+    struct lbw_endpoint other = {.port = endpoint[1].port};
+    struct lbc_mesh_config config = {
+        .rank = 1, .size = 2, .endpoint = &other, .find = find, .deliver = refuse};
+    struct lbc_mesh *else_mesh;
+
+    config.listen_fd = lbx_sock_listen_tcp("127.0.0.2", &other.port);
+    ck_assert_int_ge(config.listen_fd, 0);
+    ck_assert_int_eq(lbc_mesh_create(&config, &else_mesh), 0);
+    strcpy(endpoint[1].address[0], "127.0.0.2");
+    strcpy(endpoint[1].address[1], "127.0.0.1");
+    endpoint[1].naddresses = 2;
+    ck_assert_int_eq(lbc_mesh_send(mesh[0], 1, "short", 5, NULL, 0), 0);
+    for (int i = 0; i < MOST && frames == 0; i++) {
+        progress(0);
+        progress(1);
+        ck_assert_int_eq(lbc_mesh_progress(else_mesh), 0);
+    }
+    ck_assert_int_eq(frames, 1);
+    lbc_mesh_fail(else_mesh);
+    lbc_mesh_destroy(else_mesh);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = suite_case("mesh");
@@ -215,5 +247,6 @@ int main(void)
     tcase_add_test(tc, a_proof_that_has_come_is_looked_at_before_its_place_is_given_away);
     tcase_add_test(tc, late_strangers_may_speak_when_others_take_their_places);
     tcase_add_test(tc, what_a_child_keeps_open_is_not_heard_of);
+    tcase_add_test(tc, who_does_not_know_the_key_is_not_the_rank);
     return suite_run("libclient/mesh", tc);
 }
