@@ -79,7 +79,7 @@ static void give_up(struct lb_loop *l)
         lbc_exchange_poll(ctx, lbx_clock_mono_ns());
         lbc_wait_turn(ctx, waited_ns);
         waited_ns = lbx_clock_mono_ns() - since_ns;
-    } while (!ctx->failed && lbc_outgoing_active(l) &&
+    } while (!ctx->failed && (l->step->told_ranks < ctx->size || lbc_outgoing_active(l)) &&
              waited_ns < ctx->patience_ns / LBC_TELL_PART);
     ctx->failed = true;
     lbc_exchange_drop(ctx, NULL);

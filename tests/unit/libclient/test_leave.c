@@ -30,7 +30,8 @@ struct shared {
     bool within; /* which is opened before it is closed */
     bool
         between; /* the leaver does so after one more exchange, whose vote was entered in the step before, */
-    int64_t legs; /* also with joints; 0: without */
+    int64_t legs;   /* also with joints; 0: without */
+    int fail_sends; /* see world_fail_sends */
     int early; /* ranks that enter votes in the step before the exchange: 0: as it comes, 1: all, 2: every second one */
     uint64_t row[WORLD_RANKS_MAX][ROWS][ELEMENTS];
     int late[WORLD_RANKS_MAX]; /* exchanges that failed, and of them */
@@ -110,6 +111,7 @@ static struct crew_result run(struct shared *s, bool balanced, uint64_t seed)
         .size = s->size,
         .seed = seed,
         .balanced = balanced,
+        .fail_sends = s->fail_sends,
         .mind = {.loops_max = 2, .n = ROWS, .elements = s->pipelined ? ELEMENTS : 0},
         .run = run_member,
         .data = s};
@@ -183,6 +185,18 @@ START_TEST(test_between)
                 ck_assert_int_eq(s->good_after[r], 0);
             free(s);
         }
+}
+END_TEST
+
+/* Who hears of it, and has no memory to tell the others at first, tells them all the same: they wait for its rows alone. */
+START_TEST(test_short_of_memory)
+{
+    struct shared s = {.size = 4, .leaves = LEAVES, .halo = 1, .fail_sends = 2};
+
+    (void)run(&s, false, 1);
+    ck_assert_int_eq(s.failed, s.size);
+    for (int r = 1; r < s.size; r++)
+        ck_assert_int_gt(s.late[r], 0);
 }
 END_TEST
 
@@ -468,6 +482,7 @@ int main(void)
     tcase_add_loop_test(tc, test_pipelined, 0, brief_cases(12));
     tcase_add_loop_test(tc, test_between, 0, brief_cases(6));
     tcase_add_test(tc, test_without_halo);
+    tcase_add_test(tc, test_short_of_memory);
     tcase_add_loop_test(tc, test_free, 0, SEQUELS);
     tcase_add_loop_test(tc, test_elsewhere, 0, brief_cases(9));
     if (!getenv("LB_TEST_TCP")) /* there nothing that is sent fails as planned */
