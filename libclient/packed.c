@@ -53,7 +53,7 @@ int lbc_packed_fit(struct lb_loop *l, const struct lbx_span *span, size_t n, int
         struct lbx_span whole = span[s];
 
         for (int64_t i = whole.first; i < whole.last; i++) {
-            if (add_one(l, i, &more) == 0 && (sum == 0 || more <= (uint64_t)most)) {
+            if (add_one(l, i, &more) == 0 && (sum == 0 || (int64_t)more <= most)) {
                 sum = more;
                 continue;
             }

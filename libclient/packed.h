@@ -24,7 +24,7 @@ static inline bool lbc_packed_has_room(int64_t held_bytes, int64_t bytes)
 }
 
 /*
- * The first iterations of n spans whose data takes no more than `most` bytes when it is packed; at least one.
+ * The first iterations of n spans whose data takes no more than `most` bytes when it is packed, which may be below 0; at least one.
  * ret_span[out]  [*ret_n], n at most, may be span
  * ret_bytes[out]  what their data takes, as of now
  * Returns 0, or -EOVERFLOW (no memory could hold the first one's data).

@@ -10,6 +10,7 @@
 #include "libclient/array.h"
 #include "libclient/lb.h"
 #include "libclient/loop.h"
+#include "libclient/packed.h"
 #include "tests/unit/libclient/crew.h"
 #include "tests/unit/libclient/world.h"
 #include "tests/unit/suite.h"
@@ -94,6 +95,35 @@ START_TEST(test_pack)
     ck_assert_int_eq(lb_loop_pack(l, &good), 0); /* without a context nothing has begun yet */
     ck_assert_int_eq(lb_loop_next(l, &first, &last), 1);
     ck_assert_int_eq(lb_loop_pack(l, &good), -EBUSY);
+    lb_loop_close(l);
+}
+END_TEST
+
+static int asked;
+
+static size_t one_byte(void *arg, int64_t i)
+{
+    (void)arg;
+    (void)i;
+    asked++;
+    return 1;
+}
+
+/* Where more is packed already than may be, no more iterations are asked for than the one that there always is. */
+START_TEST(test_pack_no_room)
+{
+    const struct lb_pack pack = {sizeof(pack), NULL, one_byte, pack_nothing, unpack_nothing};
+    lb_loop *l = lb_loop_open(NULL, "pack", 1000);
+    struct lbx_span all = {0, 1000}, span;
+    int64_t bytes;
+    size_t n;
+
+    ck_assert_int_eq(lb_loop_pack(l, &pack), 0);
+    ck_assert_int_eq(lbc_packed_fit(l, &all, 1, -LBC_PACKED_PIECE, &span, &n, &bytes), 0);
+    ck_assert_uint_eq(n, 1);
+    ck_assert_int_eq(span.first, 0);
+    ck_assert_int_eq(span.last, 1);
+    ck_assert_int_le(asked, 2);
     lb_loop_close(l);
 }
 END_TEST
@@ -350,6 +380,7 @@ int main(void)
     tcase_add_loop_test(tc, test_blocks, 0, 4);
     tcase_add_test(tc, test_no_context);
     tcase_add_test(tc, test_pack);
+    tcase_add_test(tc, test_pack_no_room);
     tcase_add_test(tc, test_array_errors);
     tcase_add_test(tc, test_stats_sizes);
     tcase_add_test(tc, test_arrays);
