@@ -188,6 +188,26 @@ static int load(const char *path, char **ret_text, struct lbx_error *err)
     return 0;
 }
 
+/* Blank comments out: libconfuse counts the end of their line three times, and each later mistake is told too far down. */
+static void blank_comments(char *text)
+{
+    char quote = 0;
+
+    for (; *text; text++) {
+        if (quote && *text == '\\' && text[1])
+            text++;
+        else if (quote)
+            quote = *text == quote ? 0 : quote;
+        else if (*text == '"' || *text == '\'')
+            quote = *text;
+        else if (*text == '#')
+            for (; *text && *text != '\n'; text++)
+                *text = ' ';
+        if (!*text)
+            return;
+    }
+}
+
 int lbx_policyconf_read(const char *path, int (*check)(const char *text, struct lbx_error *err),
                         struct lbx_policyconf *ret, struct lbx_error *err)
 {
@@ -205,6 +225,7 @@ int lbx_policyconf_read(const char *path, int (*check)(const char *text, struct 
         return lbx_error_set(err, -ENOMEM, "%s: out of memory", path);
     }
     lbx_policyconf_init(&c);
+    blank_comments(text);
     rc = cfg_parse_buf(cfg, text);
     free(text);
     if (rc == CFG_SUCCESS)

@@ -147,6 +147,8 @@ START_TEST(mistakes_are_told_with_line_and_reason)
         {"policy = auto\npolicy = atuo\n", 2, "auto"},
         {"\n\nmode = sometimes\n", 3, "opt-in"},
         {"placment = on\n", 1, "placment"},
+        {"# one\n\n# three\npolicy = auto # and more\nplacment = on\n", 5, "placment"},
+        {"lbctl_users = {\"#root\"} # \"\nplacment = on\n", 1, "#root"},
         {"placement = maybe\n", 1, "weights"},
         {"probe {\n load_interval = 10x\n}\n", 2, "10s"},
         {"probe {\n load_interval = 0s\n}\n", 2, "above 0"},
