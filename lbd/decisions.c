@@ -149,23 +149,48 @@ static char *make_answer(const struct lbd_decisions *d, struct lbd_stepfile s, j
     return ret;
 }
 
+/* Digits alone, no sign and no blank before them; *text is behind them. */
+static bool parse_number(const char **text, uint64_t most, uint64_t *ret)
+{
+    const char *at = *text;
+    uint64_t n = 0;
+
+    for (; *at >= '0' && *at <= '9'; at++) {
+        if (n > most / 10 || n * 10 > most - (uint64_t)(*at - '0'))
+            return false;
+        n = n * 10 + (uint64_t)(*at - '0');
+    }
+    if (at == *text)
+        return false;
+    *text = at;
+    *ret = n;
+    return true;
+}
+
 /* "JOBID[.STEP] [FROM]" */
 static bool parse_ask(const char *ask, struct lbd_stepfile *ret, bool *ret_has_step,
                       uint64_t *ret_from)
 {
-    unsigned long long from = 0;
-    int end = 0;
+    uint64_t job, step = 0, from = 0;
 
     *ret = (struct lbd_stepfile){0};
-    *ret_has_step =
-        sscanf(ask, "%" SCNu32 ".%" SCNu32 "%n", &ret->jobid, &ret->stepid, &end) == 2 && end > 0;
-    if (!*ret_has_step && (sscanf(ask, "%" SCNu32 "%n", &ret->jobid, &end) != 1 || end == 0))
+    if (!parse_number(&ask, UINT32_MAX, &job))
         return false;
-    ask += end;
-    if (*ask == ' ' && (sscanf(ask, " %19llu%n", &from, &end) != 1 || ask[end] != '\0'))
-        return false;
+    *ret_has_step = *ask == '.';
+    if (*ask == '.') {
+        ask++;
+        if (!parse_number(&ask, UINT32_MAX, &step))
+            return false;
+    }
+    if (*ask == ' ') {
+        ask++;
+        if (!parse_number(&ask, INT64_MAX, &from))
+            return false;
+    }
+    ret->jobid = (uint32_t)job;
+    ret->stepid = (uint32_t)step;
     *ret_from = from;
-    return *ask == ' ' || *ask == '\0';
+    return *ask == '\0';
 }
 
 char *lbd_decisions_answer(struct lbd_decisions *d, uid_t uid, bool all, const char *ask,
@@ -192,8 +217,8 @@ char *lbd_decisions_answer(struct lbd_decisions *d, uid_t uid, bool all, const c
     head = json_array_size(steps) > 0 ? lbd_stepfiles_head(&d->files, s) : NULL;
     if (!head || (!all && json_integer_value(json_object_get(head, "uid")) != (json_int_t)uid)) {
         lbx_error_set(err, -ENOENT,
-                      "no decisions of %" PRIu32 "%s are kept here, or it is another user's job",
-                      s.jobid, has_step ? strchr(ask, '.') : "");
+                      "no decisions of %.*s are kept here, or it is another user's job",
+                      (int)strcspn(ask, " "), ask);
         json_decref(head);
         json_decref(steps);
         return NULL;

@@ -256,7 +256,7 @@ json_t *lbd_stepfiles_list(const struct lbd_stepfiles *files, uint32_t jobid, ui
         if (head && (all || json_integer_value(json_object_get(head, "uid")) == (json_int_t)uid)) {
             if (json_array_size(list) < STEPS_SHOWN)
                 json_array_append_new(list, json_integer((json_int_t)s.stepid));
-            if (begun > last) {
+            if (begun > last || (begun == last && s.stepid > ret_last->stepid)) {
                 last = begun;
                 *ret_last = s;
             }

@@ -22,7 +22,7 @@ struct lbd_tell {
     const struct lbd_explain *explain;
     const struct lbd_job *job;
     const char *socket, *policy;
-    double begun_s;
+    int64_t begun_s;
     uint64_t next, after; /* the first not told; the one after those on their way */
     bool asking, finishing, said_last, alive; /* alive: it has answered */
     int failures, turns;                      /* turns: since something was told */
@@ -38,8 +38,8 @@ static json_t *pack(struct lbd_tell *t, uint64_t first, uint64_t next)
         json_array_append_new(hosts, json_string(lbd_job_host(t->job, r)));
     for (t->after = first; t->after < next && t->after < first + AT_ONCE; t->after++)
         json_array_append_new(list, lbd_explain_json(t->explain, t->after));
-    return json_pack("{s:f, s:s, s:I, s:o, s:b, s:o}", "begun_s", t->begun_s, "policy", t->policy,
-                     "ranks", (json_int_t)nranks, "hosts", hosts, "final",
+    return json_pack("{s:I, s:s, s:I, s:o, s:b, s:o}", "begun_s", (json_int_t)t->begun_s, "policy",
+                     t->policy, "ranks", (json_int_t)nranks, "hosts", hosts, "final",
                      t->finishing && t->after == next, "decisions", list);
 }
 
@@ -118,7 +118,7 @@ int lbd_tell_create(uv_loop_t *loop, const struct lbd_explain *explain, const st
     t->job = job;
     t->socket = socket;
     t->policy = policy;
-    t->begun_s = (double)(lbx_clock_wall_ns() / LBX_NS_PER_S);
+    t->begun_s = lbx_clock_wall_ns() / LBX_NS_PER_S;
     uv_timer_init(loop, &t->timer);
     t->timer.data = t;
     uv_timer_start(&t->timer, on_timer, LBD_JOB_BEAT_MS, LBD_JOB_BEAT_MS);

@@ -102,17 +102,34 @@ static int ask(const struct command *c, const char *path, bool json)
     return rc;
 }
 
-static int explain(const char *path, const char *step, bool json)
-{
-    int rc = lbd_explain_ask(path, step, json, stdout);
-
-    return rc < 0 ? lbd_show_nobody(path, rc) : rc == 0 ? LBD_EXIT_OK : LBD_EXIT_REFUSED;
-}
-
 static int misuse(const char *what, const char *word)
 {
     fprintf(stderr, "lbctl: %s%s%s; see lbctl --help\n", what, word ? " " : "", word ? word : "");
     return LBD_EXIT_USAGE;
+}
+
+/* JOBID[.STEP], in digits. */
+static bool is_step(const char *word)
+{
+    size_t job = strspn(word, "0123456789"), step;
+
+    if (job == 0 || word[job] != '.')
+        return job > 0 && word[job] == '\0';
+    step = strspn(word + job + 1, "0123456789");
+    return step > 0 && word[job + 1 + step] == '\0';
+}
+
+static int explain(const char *path, const char *step, bool json)
+{
+    int rc;
+
+    if (!is_step(step)) {
+        fprintf(stderr, "lbctl: '%.64s' is no step: write JOBID or JOBID.STEP; see lbctl --help\n",
+                step);
+        return LBD_EXIT_USAGE;
+    }
+    rc = lbd_explain_ask(path, step, json, stdout);
+    return rc < 0 ? lbd_show_nobody(path, rc) : rc == 0 ? LBD_EXIT_OK : LBD_EXIT_REFUSED;
 }
 
 static int show_job(const struct lbd_ctl *c, const char *word)
@@ -138,7 +155,7 @@ static int show_job(const struct lbd_ctl *c, const char *word)
                                                  : lbd_show_nobody(c->socket, rc);
     n = json_array_size(json_object_get(answer, "jobs"));
     if (c->json) {
-        json_dumpf(answer, stdout, JSON_COMPACT);
+        json_dumpf(answer, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
         putchar('\n');
     } else if (n == 0) {
         fprintf(stderr, "lbctl: job %lu is not known: it was not balanced, or it was long ago\n",
@@ -245,6 +262,10 @@ static int run(int n, char **word, const struct lbd_ctl *c)
     }
     if (n == 0)
         return misuse("a command is missing", NULL);
+    if (n == 1 && strcmp(word[0], "help") == 0) {
+        fputs(usage, stdout);
+        return LBD_EXIT_OK;
+    }
     if (strcmp(word[0], "policy") == 0)
         return misuse("write policy check FILE, policy show or policy show --effective", NULL);
     fprintf(stderr, "lbctl: unknown command '%.64s': the nearest is %s; see lbctl --help\n",
@@ -338,8 +359,10 @@ int main(int argc, char **argv)
             puts("lbctl " PACKAGE_VERSION);
             return LBD_EXIT_OK;
         }
-        if (opt < OPT_JSON || opt >= OPT_HELP)
+        if (opt < OPT_JSON || opt >= OPT_HELP) { /* getopt has said what is wrong */
+            fputs("lbctl: see lbctl --help\n", stderr);
             return LBD_EXIT_USAGE;
+        }
         take(&c, opt, optarg);
     }
     if (!*c.socket)

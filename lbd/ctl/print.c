@@ -274,7 +274,7 @@ void lbd_print_one_host(FILE *f, const json_t *answer)
         return;
     fputs("Processor: ", f);
     lbd_print_text(f, text_of(h, "model"), 0);
-    fprintf(f, "; %.0f packages, %.0f cores, %.0f NUMA nodes\n", number_of(h, "packages"),
+    fprintf(f, "; sockets: %.0f, cores: %.0f, NUMA nodes: %.0f\n", number_of(h, "packages"),
             number_of(h, "cores"), number_of(h, "numa_nodes"));
     fprintf(f, "Index: %.3f s of CPU time for the standard work x %.2f for load now\n",
             number_of(h, "hardware_index_s"), number_of(h, "workload_index"));

@@ -104,6 +104,8 @@ START_TEST(they_come_back_to_their_user_and_to_who_may_see_all)
     ck_assert_ptr_null(answer(1001, false, "12.0"));
     ck_assert_int_eq(err.code, -ENOENT);
     ck_assert_ptr_null(answer(1001, false, "12"));
+    ck_assert_ptr_null(answer(1000, false, "12.7 0"));
+    ck_assert_ptr_nonnull(strstr(err.text, "no decisions of 12.7 are kept"));
     o = answer(0, true, "12");
     ck_assert_int_eq(count(o), 5);
     json_decref(o);
@@ -169,6 +171,11 @@ START_TEST(without_a_step_it_is_the_one_that_began_last)
     o = answer(1000, false, "7");
     ck_assert_int_eq(number(o, "stepid"), 2);
     ck_assert_int_eq((int)json_array_size(json_object_get(o, "steps")), 3);
+    json_decref(o);
+    for (int step = 3; step < 8; step++) /* of one second */
+        ck_assert_int_eq(take(1000, 7, (uint32_t)step, 30, 0, 1, 1, true), 0);
+    o = answer(1000, false, "7");
+    ck_assert_int_eq(number(o, "stepid"), 7);
     json_decref(o);
 }
 END_TEST
@@ -321,7 +328,8 @@ START_TEST(garbage_is_refused)
         "{\"policy\":\"a\\nb\",\"begun_s\":1,\"ranks\":\"x\",\"hosts\":[1,\"n1\\n9 {}\"],"
         "\"decisions\":[1,\"x\",null,[],{\"seq\":-5},{\"seq\":3,\"loop\":\"a\\n4 "
         "{\\\"seq\\\":4}\"}]}";
-    static const char *const ask[] = {"", "x", "1.", "1.0x", "1 x", "1.0 1 1", "../1", "1.0/2"};
+    static const char *const ask[] = {"",      "x",    "1.", "1.0x", "1 x", "1.0 1 1",    "../1",
+                                      "1.0/2", "1. 0", "-1", "+1",   " 1",  "4294967296", "1.-1"};
     json_t *o;
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
