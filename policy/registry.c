@@ -170,9 +170,35 @@ static int parse_policy(struct lbp_piece item, enum lbp_policy *ret_policy, stru
             return 0;
         }
     }
+    if (lbp_piece_is(item, "off") || lbp_piece_is(item, "help"))
+        return lbx_error_set(err, -EINVAL,
+                             "\"%s\" is no policy: it is for the option, and stands alone: --lb=%s",
+                             lbp_piece_show(item).text, lbp_piece_show(item).text);
     ended(item, text);
     return lbx_error_set(err, -EINVAL, "unknown policy \"%s\": the nearest is \"%s\"",
                          lbp_piece_show(item).text, name[lbp_nearest(text, name, LBP_POLICIES)]);
+}
+
+/* Whether what is neither a policy nor a key was meant for a key: it has a value, or a key is nearer. */
+static bool is_meant_as_key(struct lbp_piece item)
+{
+    int policy = LBP_NEAREST_MAX, key = LBP_NEAREST_MAX, distance;
+    char text[LBP_NEAREST_MAX * 2];
+
+    if (memchr(item.at, '=', item.n))
+        return true;
+    ended(item, text);
+    for (size_t i = 0; i < LBP_POLICIES; i++) {
+        distance = lbp_nearest_distance(text, policies[i].name);
+        if (strncmp(policies[i].name, text, strlen(text)) == 0)
+            distance = 0;
+        policy = distance < policy ? distance : policy;
+    }
+    for (size_t i = 0; i < KEYS; i++) {
+        distance = lbp_nearest_distance(text, keys[i].name);
+        key = distance < key ? distance : key;
+    }
+    return key < policy && key <= 2;
 }
 
 static int parse_item(struct lbp_params *p, struct lbp_piece item, bool seen[KEYS],
@@ -206,6 +232,11 @@ static int parse_item(struct lbp_params *p, struct lbp_piece item, bool seen[KEY
         seen[i] = true;
         return set_key(p, (enum key)i, value, err);
     }
+    for (size_t i = 0; i < LBP_POLICIES && !equals; i++)
+        if (lbp_piece_is(left, policies[i].name))
+            return lbx_error_set(err, -EINVAL,
+                                 "unknown key \"%s\": a policy comes first, and alone",
+                                 policies[i].name);
     ended(left, text);
     return lbx_error_set(err, -EINVAL, "unknown key \"%s\": the nearest is \"%s\"",
                          lbp_piece_show(left).text, name[lbp_nearest(text, name, KEYS)]);
@@ -218,7 +249,7 @@ int lbp_params_overlay(struct lbp_params *p, const char *text, struct lbx_error 
     bool seen[KEYS] = {false};
     int ret = 0;
 
-    if (item.n > 0 && !is_key(item)) {
+    if (item.n > 0 && !is_key(item) && !is_meant_as_key(item)) {
         lbp_params_init(&result);
         ret = parse_policy(item, &result.policy, err);
     } else if (item.n > 0) {

@@ -55,7 +55,9 @@ static int parse_duration(struct lbp_piece p, int64_t *ret_ns)
     static const struct {
         const char *name;
         int64_t ns;
-    } unit[] = {{"", LBP_NS_PER_S}, {"s", LBP_NS_PER_S}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+    } unit[] = {
+        {"", LBP_NS_PER_S}, {"s", LBP_NS_PER_S},      {"ms", 1000000},           {"us", 1000},
+        {"ns", 1},          {"m", 60 * LBP_NS_PER_S}, {"h", 3600 * LBP_NS_PER_S}};
 
     size_t digits = 0;
 
@@ -98,8 +100,8 @@ int lbp_value_duration(struct lbp_piece value, const char *key, int64_t min_ns, 
 
     if (ret == -EINVAL)
         return lbx_error_set(err, -EINVAL,
-                             "%s=%s is no duration: write it as 50ms, 0.5s or 2 (seconds)", key,
-                             lbp_piece_show(value).text);
+                             "%s=%s is no duration: write it as 50ms, 0.5s, 5m, 1h or 2 (seconds)",
+                             key, lbp_piece_show(value).text);
     if (ret < 0 || ns < min_ns || ns > max_ns)
         return lbx_error_set(err, -EINVAL, "%s=%s is out of range: %s to %s", key,
                              lbp_piece_show(value).text, lbp_duration_show(min_ns).text,

@@ -33,7 +33,7 @@ struct lbp_shown lbp_piece_show(struct lbp_piece p);
 /* A duration as a person writes it, "10ms": in the largest unit in which it is whole. */
 struct lbp_shown lbp_duration_show(int64_t ns);
 
-/* As 50ms, 0.5s or 2 (seconds). */
+/* As 50ms, 0.5s, 5m, 1h or 2 (seconds). */
 int lbp_value_duration(struct lbp_piece value, const char *key, int64_t min_ns, int64_t max_ns,
                        int64_t *ret_ns, struct lbx_error *err) __attribute__((warn_unused_result));
 
