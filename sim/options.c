@@ -327,8 +327,18 @@ static bool flag(struct sim_options *o, const char *key)
     return true;
 }
 
+static bool is_key(const char *word)
+{
+    for (size_t i = 0; i < NKEYS; i++)
+        if (strcmp(word, keys[i]) == 0)
+            return true;
+    return false;
+}
+
 int sim_options_parse(struct sim_options *o, int argc, char **argv, struct lbx_error *err)
 {
+    struct sim_options ignored = *o;
+
     for (int i = 1; i < argc; i++) {
         const char *equals = strchr(argv[i], '=');
         char key[32];
@@ -339,11 +349,15 @@ int sim_options_parse(struct sim_options *o, int argc, char **argv, struct lbx_e
         if (!equals && flag(o, argv[i] + 2))
             continue;
         if (!equals || (size_t)(equals - argv[i]) - 2 >= sizeof(key))
-            return lbx_error_set(err, -EINVAL,
-                                 "%s: unknown or without a value; the nearest is --%s", argv[i],
-                                 keys[lbp_nearest(argv[i] + 2, keys, NKEYS)]);
+            return is_key(argv[i] + 2)
+                       ? lbx_error_set(err, -EINVAL, "%s: a value is missing: write %s=...",
+                                       argv[i], argv[i])
+                       : lbx_error_set(err, -EINVAL, "%s: unknown; the nearest is --%s", argv[i],
+                                       keys[lbp_nearest(argv[i] + 2, keys, NKEYS)]);
         memcpy(key, argv[i] + 2, (size_t)(equals - argv[i]) - 2);
         key[equals - argv[i] - 2] = 0;
+        if (flag(&ignored, key))
+            return lbx_error_set(err, -EINVAL, "--%s takes no value: write it alone", key);
         ret = take(o, key, equals + 1, err);
         if (ret < 0)
             return ret;

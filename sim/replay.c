@@ -287,22 +287,65 @@ static bool is_own(const struct sim_trace *t, const char *policy)
     return strcmp(text, t->policy) == 0;
 }
 
-static void print(FILE *out, const struct sim_trace *t, const char *policy, const struct outcome *r)
+/* A policy may name a file, whose name may have quotes in it. */
+static void put_quoted(FILE *out, enum sim_output form, const char *text)
+{
+    putc('"', out);
+    for (; *text; text++) {
+        if (*text == '"' || (*text == '\\' && form == SIM_JSON))
+            putc(form == SIM_CSV ? '"' : '\\', out);
+        putc(*text, out);
+    }
+    putc('"', out);
+}
+
+static void print(FILE *out, enum sim_output form, const struct sim_trace *t, const char *policy,
+                  const struct outcome *r, bool first)
 {
     static const char *const kind[] = {"doall", "stepped", "doacross"};
     double measured_s = sim_trace_took_ns(t) / 1e9, predicted_s = (double)r->end_ns / 1e9;
+    const struct {
+        const char *name;
+        int digits; /* -1: not known */
+        double value;
+    } field[] = {{"ranks", 0, t->nranks},
+                 {"n", 0, (double)t->n},
+                 {"passes", 0, (double)t->passes},
+                 {"measured_s", 4, measured_s},
+                 {"predicted_s", 4, predicted_s},
+                 {"error_ratio", is_own(t, policy) ? 4 : -1, fabs(predicted_s / measured_s - 1)},
+                 {"static_s", 4, (double)r->static_ns / 1e9},
+                 {"ideal_s", 4, (double)r->ideal_ns / 1e9},
+                 {"exchange_s", 6, (double)r->exchange_ns / 1e9},
+                 {"moves", 0, (double)t->moves},
+                 {"predicted_moves", 0, (double)r->moves},
+                 {"measured_efficiency", 4, r->measured_efficiency},
+                 {"predicted_efficiency", 4, r->predicted_efficiency}};
+    const size_t fields = sizeof(field) / sizeof(field[0]);
 
-    fprintf(out,
-            "replay policy=%s kind=%s ranks=%" PRIu32 " n=%" PRId64 " passes=%" PRId64
-            " measured_s=%.4f predicted_s=%.4f",
-            policy, kind[t->kind], t->nranks, t->n, t->passes, measured_s, predicted_s);
-    if (is_own(t, policy))
-        fprintf(out, " error_ratio=%.4f", fabs(predicted_s / measured_s - 1));
-    fprintf(out,
-            " static_s=%.4f ideal_s=%.4f exchange_s=%.6f moves=%" PRId64 " predicted_moves=%" PRId64
-            " measured_efficiency=%.4f predicted_efficiency=%.4f\n",
-            (double)r->static_ns / 1e9, (double)r->ideal_ns / 1e9, (double)r->exchange_ns / 1e9,
-            t->moves, r->moves, r->measured_efficiency, r->predicted_efficiency);
+    if (form == SIM_CSV && first) {
+        fputs("policy,kind", out);
+        for (size_t i = 0; i < fields; i++)
+            fprintf(out, ",%s", field[i].name);
+        putc('\n', out);
+    }
+    if (form == SIM_TEXT) {
+        fprintf(out, "replay policy=%s kind=%s", policy, kind[t->kind]);
+    } else {
+        fputs(form == SIM_JSON ? "{\"policy\":" : "", out);
+        put_quoted(out, form, policy);
+        fprintf(out, form == SIM_JSON ? ",\"kind\":\"%s\"" : ",%s", kind[t->kind]);
+    }
+    for (size_t i = 0; i < fields; i++)
+        if (field[i].digits >= 0)
+            fprintf(out,
+                    form == SIM_TEXT   ? " %s=%.*f"
+                    : form == SIM_JSON ? ",\"%s\":%.*f"
+                                       : ",%.0s%.*f",
+                    field[i].name, field[i].digits, field[i].value);
+        else if (form == SIM_CSV)
+            putc(',', out);
+    fputs(form == SIM_JSON ? "}\n" : "\n", out);
 }
 
 static int run(const struct sim_options *o, struct replay *p, FILE *out, struct lbx_error *err)
@@ -321,7 +364,7 @@ static int run(const struct sim_options *o, struct replay *p, FILE *out, struct 
         if (ret < 0 || !r.ended)
             return lbx_error_set(err, ret < 0 ? ret : -EIO, "%s: %s", policy,
                                  ret < 0 ? strerror(-ret) : r.why);
-        print(out, t, policy, &r);
+        print(out, o->output, t, policy, &r, i == 0);
     }
     return 0;
 }

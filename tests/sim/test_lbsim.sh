@@ -22,6 +22,10 @@ grep -q '"ranks":100000,' "$tmp/j" || bad "json: $(cat "$tmp/j")"
 
 sim --rank=3 2>"$tmp/e" && bad "a wrong key was taken"
 grep -q 'nearest is --ranks' "$tmp/e" || bad "message: $(cat "$tmp/e")"
+sim --ranks 2>"$tmp/e" && bad "a key without a value was taken"
+grep -q 'a value is missing: write --ranks=' "$tmp/e" || bad "message: $(cat "$tmp/e")"
+sim --untold=1 2>"$tmp/e" && bad "a value for --untold was taken"
+grep -q 'takes no value' "$tmp/e" || bad "message: $(cat "$tmp/e")"
 sim --policy=autoo 2>"$tmp/e" && bad "a wrong policy was taken"
 sim --ranks=0 2>/dev/null && bad "no ranks were taken"
 sim --speeds=2 2>/dev/null && bad "a host of two cores was taken"
@@ -151,6 +155,9 @@ sim --csv --policy="$odd" | grep -q '^"auto,trace=a""\\?",' || bad "an odd name 
 sim --replay="$tmp/trace" --policy=static >"$tmp/r" || bad "replay"
 grep -q 'measured_s=1.0000 predicted_s=1.0' "$tmp/r" || bad "replay: $(cat "$tmp/r")"
 grep -q 'error_ratio=0.0' <(sim --replay="$tmp/trace") || bad "by its own policy: $(sim --replay="$tmp/trace")"
+sim --replay="$tmp/trace" --policy=static --policy="auto,trace=a\"b\\c" --json |
+    perl -MJSON::PP -ne '$o = decode_json($_); $n++ if $o->{measured_s} == 1 && $o->{kind} eq "doall"; END { exit($n == 2 ? 0 : 1) }' || bad "replay as JSON"
+sim --replay="$tmp/trace" --policy=static --csv | awk -F, 'NF != 15 { bad = 1 } END { exit bad || NR != 2 }' || bad "replay as CSV"
 grep -q error_ratio <(sim --replay="$tmp/trace" --policy=auto) && bad "nobody knows what another policy would have taken"
 
 # stepped KIND: ten steps of 100 rows of 1 ms by two ranks with half each, rank 1 at half speed; a step takes 100 ms, and 20 ms
