@@ -8,7 +8,7 @@ export LB_BUILD=${LB_BUILD:-$top/build} LB_CLUSTER=${LB_DEMO_INSTANCE:-demodash}
 
 usage() {
     cat <<'USAGE'
-Usage: demo --dashboard [--for DURATION] [--out DIR] [--ports PROMETHEUS,LBD]
+Usage: ./run demo --dashboard [--for DURATION] [--out DIR] [--ports PROMETHEUS,LBD]
 Four hosts, jobs of several policies that come and go, a load that comes and goes; Prometheus scrapes the lbds.
 --for DURATION   end after so long: 90, 90s, 5m, 2h (until Ctrl-C)
 --out DIR        where the pictures go, drawn again every minute (build/demo/dashboards)

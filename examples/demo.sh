@@ -13,7 +13,7 @@ names=("srun" "srun --lb")
 
 usage() {
     cat <<'USAGE'
-Usage: demo.sh [--cpu-seconds N] [--policy P] [--out DIR] [--no-cluster]
+Usage: ./run demo [--cpu-seconds N] [--policy P] [--out DIR] [--no-cluster]
 Takes the noise out of a photograph on four hosts of .4, .4, .4 and .133 cores, a competing program on the first: plain
 srun, then srun --lb. Where no cluster can be had (no root): under mpirun on this machine, beside a competing program.
 USAGE

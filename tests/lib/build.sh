@@ -50,4 +50,13 @@ build_main() {
   build_tree build "$build" --enable-werror
 }
 
-need_build() { build_main || fail 1 "the build failed"; }
+# Two of this tree at a time would configure and compile over each other.  The lock goes with this shell, and nothing that it
+# starts keeps it.
+need_build() {
+  local lock
+  mkdir -p "$build/log"
+  exec {lock}>"$build/log/lock"
+  flock -n "$lock" || { note "build: another ./run builds in $build: waiting for it"; flock "$lock"; }
+  build_main {lock}>&- || fail 1 "the build failed"
+  exec {lock}>&-
+}

@@ -117,6 +117,7 @@ slurm_env() {
   export SLURM_PMIX_DIRECT_CONN=false
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   export LB_BUILD=$build
+  export PATH=$build/bin:$build/sbin:$build:$PATH # lbctl, lbd and lbsim of the build, without being installed
   # Those that a surrounding job may have left would name another job.
   unset "${!SLURM_JOB@}" "${!SLURM_STEP@}" SLURM_NODELIST SLURM_NTASKS SLURM_NPROCS SLURM_NNODES "${!PMIX_@}"
 }
