@@ -57,6 +57,14 @@ static bool is_within_rate(struct lbd_guard *g, uid_t uid, int64_t now_ns)
     return ret;
 }
 
+/* Whole seconds of the epoch: as a fraction it would be written with fewer digits than it has. */
+static json_int_t begun_of(const json_t *o)
+{
+    double s = json_number_value(json_object_get(o, "begun_s"));
+
+    return s >= 0 && s < 1e15 ? (json_int_t)s : 0;
+}
+
 /* What is kept of a step besides its decisions; a new object. */
 static json_t *make_head(uid_t uid, struct lbd_stepfile s, const json_t *o)
 {
@@ -69,10 +77,9 @@ static json_t *make_head(uid_t uid, struct lbd_stepfile s, const json_t *o)
         if (i < HOSTS_MAX && json_string_length(h) < LBW_LOCAL_HOST_MAX)
             json_array_append_new(names, json_string(json_string_value(h)));
     }
-    return json_pack("{s:I, s:I, s:I, s:f, s:s%, s:I, s:b, s:o}", "uid", (json_int_t)uid, "jobid",
-                     (json_int_t)s.jobid, "stepid", (json_int_t)s.stepid, "begun_s",
-                     json_number_value(json_object_get(o, "begun_s")), "policy",
-                     json_string_value(json_object_get(o, "policy")),
+    return json_pack("{s:I, s:I, s:I, s:I, s:s%, s:I, s:b, s:o}", "uid", (json_int_t)uid, "jobid",
+                     (json_int_t)s.jobid, "stepid", (json_int_t)s.stepid, "begun_s", begun_of(o),
+                     "policy", json_string_value(json_object_get(o, "policy")),
                      strnlen(json_string_value(json_object_get(o, "policy")), 64), "ranks",
                      json_integer_value(json_object_get(o, "ranks")), "final",
                      json_is_true(json_object_get(o, "final")), "hosts", names);

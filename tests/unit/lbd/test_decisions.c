@@ -177,6 +177,12 @@ START_TEST(without_a_step_it_is_the_one_that_began_last)
     o = answer(1000, false, "7");
     ck_assert_int_eq(number(o, "stepid"), 7);
     json_decref(o);
+    ck_assert_int_eq(take(1000, 7, 8, 1796079340, 0, 1, 1, true), 0);
+    ck_assert_int_eq(take(1000, 7, 9, 1796079339, 0, 1, 1, true), 0);
+    o = answer(1000, false, "7");
+    ck_assert_int_eq(number(o, "stepid"), 8);
+    ck_assert_int_eq(number(o, "begun_s"), 1796079340);
+    json_decref(o);
 }
 END_TEST
 
