@@ -2,6 +2,7 @@
 /* Stepped loops: a block a rank, handed out in each pass, and what it takes. */
 #include "libclient/step.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -147,8 +148,12 @@ void lbc_step_start(struct lb_loop *l)
     if (l->started)
         return;
     l->started = true;
-    if (!ctx)
+    if (!ctx) {
+        rc = lbc_connect(l, l->step->layout, NULL); /* cannot fail: to nobody */
+        assert(rc == 0);
+        (void)rc;
         return;
+    }
     if (ctx->balanced)
         lbc_report_open(l);
     l->step->holders = lbc_layout_holders(l, l->step->layout);

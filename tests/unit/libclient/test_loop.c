@@ -128,6 +128,36 @@ START_TEST(test_pack_no_room)
 }
 END_TEST
 
+/* A pipelined loop, too, with and without joints, and left within a step. */
+START_TEST(test_no_context_pipelined)
+{
+    int64_t first, last, from, to;
+    char x[10][12] = {{0}};
+
+    for (int joints = 0; joints < 2; joints++) {
+        lb_loop *l = lb_loop_open(NULL, "pipelined", 10);
+
+        ck_assert_int_eq(lb_loop_array(l, x, sizeof(x[0])), 0);
+        ck_assert_int_eq(lb_loop_doacross(l, 1, 12), 0);
+        ck_assert_int_eq(lb_loop_flow(l, x), 0);
+        if (joints)
+            ck_assert_int_eq(lb_loop_joints(l), 0);
+        for (int step = 0; step < 3; step++) {
+            ck_assert_int_eq(lb_loop_exchange(l), 0);
+            while (lb_loop_next_block(l, &first, &last, &from, &to))
+                for (int64_t i = first; i < last; i++)
+                    for (int64_t k = from; k < to; k++)
+                        x[i][k]++;
+        }
+        for (int i = 0; i < 10; i++)
+            for (int k = 0; k < 12; k++)
+                ck_assert_int_eq(x[i][k], 3 * (joints + 1));
+        ck_assert_int_eq(lb_loop_next_block(l, &first, &last, &from, &to), 1);
+        lb_loop_close(l);
+    }
+}
+END_TEST
+
 /* Without a context everything works as a single rank. */
 START_TEST(test_no_context)
 {
@@ -379,6 +409,7 @@ int main(void)
 
     tcase_add_loop_test(tc, test_blocks, 0, 4);
     tcase_add_test(tc, test_no_context);
+    tcase_add_test(tc, test_no_context_pipelined);
     tcase_add_test(tc, test_pack);
     tcase_add_test(tc, test_pack_no_room);
     tcase_add_test(tc, test_array_errors);
