@@ -32,7 +32,14 @@ enum {
     TELL_HARDWARE,
     TELLS
 };
-enum { FLAG_BALANCER = 1, FLAG_REPORT = 2, FLAG_OWN = 4, FLAG_EVEN = 8, FLAG_PUBLISHED = 16 };
+enum {
+    FLAG_BALANCER = 1,
+    FLAG_REPORT = 2,
+    FLAG_OWN = 4,
+    FLAG_EVEN = 8,
+    FLAG_PUBLISHED = 16,
+    FLAG_ROOT = 32
+};
 
 /* What LB_POLICY asks for; all automatic where it asks for nothing that we know. */
 static struct lbp_params find_params(void)
@@ -84,22 +91,23 @@ static void key_name(char key[KEY_BYTES], uint32_t rank, uint32_t serial)
     snprintf(key, KEY_BYTES, "slurm-lb.%u.%u", rank, serial);
 }
 
-static void say_static(const struct lb_ctx *ctx, const char *why)
+static void say_static(const char *why)
 {
-    if (ctx->rank == 0)
-        fprintf(stderr, "lb: no balancer (%s), loops stay as they are\n", why);
+    fprintf(stderr, "lb: no balancer (%s), loops stay as they are\n", why);
 }
 
-/* Rank 0: get the balancer's endpoint and publish it.  Returns the flags to be told. */
+/* Get the balancer's endpoint and publish it: one rank does so.  Returns the flags to be told. */
 static int publish(struct lb_ctx *ctx, bool whole_job, uint32_t serial,
                    const struct lbp_params *params)
 {
+    static bool taken; /* the step's balancer serves one context */
     const char *policy = getenv("LB_POLICY");
+    bool of_step = whole_job && !__atomic_load_n(&taken, __ATOMIC_RELAXED);
     uint8_t blob[LBW_ENDPOINT_BYTES_MAX];
     struct lbx_error err = {0};
     char key[KEY_BYTES];
     size_t n = 0;
-    int rc, flags = 0;
+    int rc, flags = FLAG_ROOT;
 
     if (params->report)
         flags |= FLAG_REPORT;
@@ -109,12 +117,14 @@ static int publish(struct lb_ctx *ctx, bool whole_job, uint32_t serial,
         flags |= FLAG_PUBLISHED;
     if (!ctx->pmix.there) {
         if (policy && strcmp(policy, "off") != 0)
-            say_static(ctx, "the launcher does not speak PMIx");
+            say_static("the launcher does not speak PMIx");
         return flags;
     }
-    rc = lbc_launch_open(&ctx->launch, whole_job ? LBC_LAUNCH_STEP : LBC_LAUNCH_PART,
-                         ctx->pmix.slurm, (uint32_t)ctx->size, blob, sizeof(blob), &n, &err);
+    rc = lbc_launch_open(&ctx->launch, of_step ? LBC_LAUNCH_STEP : LBC_LAUNCH_PART, ctx->pmix.slurm,
+                         (uint32_t)ctx->size, blob, sizeof(blob), &n, &err);
     if (rc == 0) {
+        if (of_step)
+            __atomic_store_n(&taken, true, __ATOMIC_RELAXED);
         key_name(key, ctx->pmix.rank, serial);
         rc = lbc_pmix_put(&ctx->pmix, key, blob, n);
         if (rc < 0)
@@ -124,11 +134,11 @@ static int publish(struct lb_ctx *ctx, bool whole_job, uint32_t serial,
     if (rc == 0)
         flags |= FLAG_BALANCER | (ctx->launch.pid > 0 ? FLAG_OWN : 0);
     else if (rc != -ENOENT || err.code)
-        say_static(ctx, err.text);
+        say_static(err.text);
     return flags;
 }
 
-/* Read what rank 0 published, connect and join.  Without success the balancer counts as lost. */
+/* Read what the root published, connect and join.  Without success the balancer counts as lost. */
 static void join(struct lb_ctx *ctx, bool fence, const double *root, const struct lbc_worth *worth)
 {
     uint8_t blob[LBW_ENDPOINT_BYTES_MAX];
@@ -188,6 +198,24 @@ static void weigh(struct lb_ctx *ctx, double *tell, bool even, struct lbc_worth 
     worth->weight = ctx->weight[ctx->rank];
 }
 
+/*
+ * Who gets the balancer's endpoint: rank 0, but of a whole step the one on whose host the plugin has started the balancer, which
+ * is another one where the communicator has the ranks in an order of its own.
+ */
+static bool is_root(const struct lb_ctx *ctx, bool whole_job)
+{
+    return whole_job && ctx->pmix.slurm ? ctx->pmix.rank == 0 : ctx->rank == 0;
+}
+
+/* What the root tells; where there is none, what rank 0 does. */
+static const double *root_of(const struct lb_ctx *ctx, const double *tell)
+{
+    for (int r = 0; r < ctx->size; r++)
+        if ((int)tell[r * TELLS + TELL_FLAGS] & FLAG_ROOT)
+            return tell + r * TELLS;
+    return tell;
+}
+
 /* The ranks tell each other what they know.  tell[out] [size * TELLS] */
 static int agree(struct lb_ctx *ctx, double *tell)
 {
@@ -197,6 +225,7 @@ static int agree(struct lb_ctx *ctx, double *tell)
     struct lbc_worth worth = find_worth(ctx->pmix.local_size);
     struct lbp_params params = find_params();
     double mine[TELLS] = {0};
+    const double *root;
     bool met = !ctx->transport;
     int flags, rc;
 
@@ -205,7 +234,7 @@ static int agree(struct lb_ctx *ctx, double *tell)
     mine[TELL_PMIX] = ctx->pmix.there;
     mine[TELL_PMIX_RANK] = ctx->pmix.rank;
     mine[TELL_SERIAL] = serial;
-    if (ctx->rank == 0) {
+    if (is_root(ctx, whole_job)) {
         mine[TELL_FLAGS] = publish(ctx, whole_job, serial, &params);
         mine[TELL_GRAIN] = params.grain > 0 ? (double)params.grain : 0;
     }
@@ -213,19 +242,20 @@ static int agree(struct lb_ctx *ctx, double *tell)
              : ctx->transport->ops->allgather(ctx->transport, mine, TELLS, tell);
     if (rc < 0 && rc != -ENOTCONN)
         return -EIO;
-    flags = (int)tell[TELL_FLAGS]; /* rank 0's */
+    root = root_of(ctx, tell);
+    flags = (int)root[TELL_FLAGS];
     ctx->report = flags & FLAG_REPORT;
-    ctx->grain = (int64_t)tell[TELL_GRAIN];
+    ctx->grain = (int64_t)root[TELL_GRAIN];
     ctx->published = flags & FLAG_PUBLISHED;
     ctx->own_balancer = flags & FLAG_OWN;
     ctx->balanced = flags & FLAG_BALANCER && ctx->transport;
-    if (flags & FLAG_BALANCER && !ctx->transport)
-        say_static(ctx, "not every rank can be reached by TCP");
+    if (flags & FLAG_BALANCER && !ctx->transport && ctx->rank == 0)
+        say_static("not every rank can be reached by TCP");
     for (int r = 0; r < ctx->size; r++)
         ctx->balanced = ctx->balanced && tell[r * TELLS + TELL_PMIX] > 0;
     weigh(ctx, tell, flags & FLAG_EVEN, &worth);
     if (ctx->balanced)
-        join(ctx, whole_job && !met, tell, &worth);
+        join(ctx, whole_job && !met, root, &worth);
     return 0;
 }
 
@@ -275,8 +305,8 @@ static struct lb_ctx *init(const void *mpi_comm)
     } else if (!transport && !meets) {
         const char *policy = getenv("LB_POLICY");
 
-        if (policy ? strcmp(policy, "off") != 0 : pmix.there && !pmix.slurm)
-            say_static(ctx, no_mpi.code ? no_mpi.text : "rows cannot move without MPI");
+        if (rank == 0 && (policy ? strcmp(policy, "off") != 0 : pmix.there && !pmix.slurm))
+            say_static(no_mpi.code ? no_mpi.text : "rows cannot move without MPI");
     } else if (agree(ctx, tell) < 0) {
         ctx->failed = true;
     } else if (no_mpi.code && ctx->balanced && rank == 0) {

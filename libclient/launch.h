@@ -23,7 +23,7 @@ struct lbc_launch {
 
 enum lbc_launch_how {
     LBC_LAUNCH_STEP, /* the ranks are all of the step's: the step's balancer may be taken */
-    LBC_LAUNCH_PART, /* a part of them: only a balancer of our own will do */
+    LBC_LAUNCH_PART, /* a part of them, or a later context: only a balancer of our own will do */
 };
 
 /*

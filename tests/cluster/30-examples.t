@@ -4,7 +4,7 @@
 # gives, for any number of iterations; every iteration of the benchmarks' loop is run once, its rows unharmed.
 # beside others, long: results, and what depends on speed is asked for three times
 . "$(dirname "$0")/../lib/tap.sh"
-need_build examples/matmul examples/primes examples/denoise examples/jacobi examples/sor examples/minimal examples/plain bench/cpuloop
+need_build tests/mpi/comm examples/matmul examples/primes examples/denoise examples/jacobi examples/sor examples/minimal examples/plain bench/cpuloop
 need_cluster 4
 
 examples=$LB_BUILD/examples
@@ -131,6 +131,10 @@ if [[ $hows == *srun--lb* ]]; then
   checks "each iteration once in each of 8 passes" --iterations=100 --passes=8
   checks "each iteration once, front-loaded" --iterations=1000 --ms=.5 --shape=front
   like "$(launch srun--lb 4 "$examples/minimal" 2>&1 </dev/null)" 'the root of 144 is 12' "the shortest program"
+  # Rank 0 is on another host than task 0, where the step's balancer is; the other contexts have balancers of their own.
+  launch srun--lb 4 env LB_BALANCER="$LB_BUILD/lb-balancer" "$LB_BUILD/tests/mpi/comm" </dev/null >"$tap_tmp/launched" 2>&1
+  is "$(grep -c '^comm .* np=[34] iterations=500 balanced=1 error=0$' "$tap_tmp/launched")" 3 "ranks in another order, and contexts after the first"
+  is "$(grep '^lb:' "$tap_tmp/launched")" "" "nothing is said of it"
   like "$(launch srun--lb 4 "$examples/plain" 2>&1 </dev/null)" 'sum=499999500000' "a program that knows nothing of lb.h"
 fi
 done_testing

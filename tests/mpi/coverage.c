@@ -2,14 +2,13 @@
 /*
  * Real ranks: every iteration runs exactly once in every pass, and rows are where their iterations
  * are owned.
- *     coverage N PASSES WORK_US [SLOW_RANK SLOW_FACTOR [split|out]]
+ *     coverage N PASSES WORK_US [SLOW_RANK SLOW_FACTOR [split]]
  * Each row is stepped once a pass; at the end the rows on rank 0 are compared with what one process
  * computes.  Rank SLOW_RANK works SLOW_FACTOR times as long.  split: even and odd ranks have a loop
- * of their own each.  out: rank 0 is in no communicator, and the others have a loop.  Prints a line on rank 0; exits 1 when
+ * of their own each.  Prints a line on rank 0; exits 1 when
  * anything is wrong.
  */
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,23 +51,6 @@ static int64_t count_wrong(const int64_t *mine, int64_t n, int64_t expected)
     return wrong;
 }
 
-/* A process that no communicator has: it is a single rank. */
-static int run_alone(int64_t n)
-{
-    lb_ctx *ctx = lb_init_comm(&comm);
-    lb_loop *l = lb_loop_open(ctx, "alone", n);
-    int64_t first, last, done = 0;
-    bool right = ctx && lb_rank(ctx) == 0 && lb_size(ctx) == 1 && !lb_balanced(ctx);
-
-    while (lb_loop_next(l, &first, &last))
-        done += last - first;
-    lb_loop_close(l);
-    lb_finalize(ctx);
-    printf("alone done=%" PRId64 "\n", done);
-    MPI_Finalize();
-    return !right || done != n;
-}
-
 int main(int argc, char **argv)
 {
     int64_t n = argc > 1 ? atoll(argv[1]) : 1000, passes = argc > 2 ? atoll(argv[2]) : 1;
@@ -84,13 +66,7 @@ int main(int argc, char **argv)
     comm = MPI_COMM_WORLD;
     MPI_Comm_rank(comm, &rank);
     if (argc > 6)
-        MPI_Comm_split(MPI_COMM_WORLD,
-                       strcmp(argv[6], "split") == 0 ? rank % 2
-                       : rank > 0                    ? 1
-                                                     : MPI_UNDEFINED,
-                       rank, &comm);
-    if (comm == MPI_COMM_NULL)
-        return run_alone(n);
+        MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comm);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     if (rank == slow)

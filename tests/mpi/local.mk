@@ -1,5 +1,6 @@
 # Tests with real MPI processes; mpi.sh says so where mpirun is missing.
-noinst_PROGRAMS += tests/mpi/coverage tests/mpi/plain tests/mpi/stepped tests/mpi/doacross tests/mpi/leave tests/mpi/packed
+noinst_PROGRAMS += tests/mpi/coverage tests/mpi/plain tests/mpi/stepped tests/mpi/doacross tests/mpi/leave tests/mpi/packed \
+    tests/mpi/comm
 tests_mpi_coverage_SOURCES = tests/mpi/coverage.c
 tests_mpi_coverage_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
 tests_mpi_coverage_LDADD = liblb.la $(MPI_LIBS)
@@ -15,6 +16,9 @@ tests_mpi_leave_LDADD = liblb.la $(MPI_LIBS)
 tests_mpi_packed_SOURCES = tests/mpi/packed.c
 tests_mpi_packed_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
 tests_mpi_packed_LDADD = liblb.la $(MPI_LIBS)
+tests_mpi_comm_SOURCES = tests/mpi/comm.c
+tests_mpi_comm_CFLAGS = $(LB_CFLAGS) $(MPI_CFLAGS)
+tests_mpi_comm_LDADD = liblb.la $(MPI_LIBS)
 tests_mpi_plain_SOURCES = tests/mpi/plain.c
 tests_mpi_plain_LDADD = liblb.la
 

@@ -208,8 +208,11 @@ if [ -x "$balancer" ]; then
     done
     LB_POLICY=auto run 4 500 2 50 0 4 split && [ "$(grep -c "np=2 .*balanced=1" "$dir/out")" = 2 ]
     say "two communicators, two balancers" $?
-    LB_POLICY=auto run 3 500 2 50 -1 1 out && grep -q "np=2 .*balanced=1" "$dir/out" && grep -qx "alone done=500" "$dir/out"
-    say "a process that is in no communicator" $?
+    timeout 120 mpirun -np 3 "$top_builddir/tests/mpi/comm" >"$dir/out" 2>"$dir/err" && [ ! -s "$dir/err" ] &&
+        [ "$(grep -c "^comm [ra].* np=3 iterations=500 balanced=1 error=0$" "$dir/out")" = 2 ] &&
+        grep -qx "comm most np=2 iterations=500 balanced=1 error=0" "$dir/out" &&
+        grep -qx "comm null np=1 iterations=500 balanced=0 error=0" "$dir/out"
+    say "ranks in another order, a second context, and a rank without a communicator" $?
     for signal in KILL STOP; do
         rm -f "$dir/pid" "$dir/trace"
         LB_POLICY=auto,trace=$dir/trace run 3 2500 2 300 0 3 &
