@@ -263,7 +263,8 @@ static void take_work(struct lbp_stepped *s, struct stepped_rank *rank,
     /* who has little to do is not measured the more seldom for that: it would keep little for ever */
     rank->filtering_ns =
         rank->filter.wall > 0 ? rank->filtering_ns + (double)(r->wall_ns + r->wait_ns) : 0;
-    if (rank->filtering_ns >= (double)WINDOW_MAX_NS && !lbp_stepped_published(s)) {
+    if (rank->filtering_ns >= (double)WINDOW_MAX_NS && lbp_filter_known(&rank->filter) &&
+        !lbp_stepped_published(s)) {
         rank->filtering_ns = 0;
         if (lbp_filter_flush(&rank->filter))
             changed(s, was, lbp_filter_value(&rank->filter), now_ns);

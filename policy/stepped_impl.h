@@ -199,7 +199,7 @@ void lbp_stepped_charge(struct lbp_stepped *s, int64_t now_ns);
  */
 double lbp_stepped_plan_speeds(struct lbp_stepped *s, int64_t now_ns);
 
-/* Every rank that holds something has been measured long enough to say what it does. */
+/* Every rank that holds something has been measured long enough to say what it does, or has too little to do for that. */
 bool lbp_stepped_all_known(const struct lbp_stepped *s);
 
 /* All have applied what was told last: what that took is learned from, and the plan's next layout adds to it. */

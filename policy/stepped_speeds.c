@@ -12,6 +12,8 @@
 #define NEAR 0.1
 #define NEAR_ERRORS 2
 #define NEAR_MAX 0.3
+/* Whose first window is not full after so long has too little to do to be measured.  The others do not wait for it. */
+#define LIGHT_NS 0.8e9
 /* The noise of a rank's speed, times this and over the length of a step, counts as an error, ratio, up to a most: a quota makes
  * single steps longer and shorter. */
 #define JITTER 0.3
@@ -90,7 +92,8 @@ double lbp_stepped_plan_speeds(struct lbp_stepped *s, int64_t now_ns)
 bool lbp_stepped_all_known(const struct lbp_stepped *s)
 {
     for (uint32_t i = 0; i < s->config.nranks; i++)
-        if (s->bound[i + 1] > s->bound[i] && !lbp_filter_known(&s->rank[i].filter))
+        if (s->bound[i + 1] > s->bound[i] && !lbp_filter_known(&s->rank[i].filter) &&
+            (s->rank[i].filtering_ns < LIGHT_NS || lbp_stepped_published(s)))
             return false;
     return true;
 }

@@ -85,11 +85,43 @@ START_TEST(test_part_unmeasured)
 }
 END_TEST
 
+/*
+ * A rank whose rows take no time to speak of, .1 ms of steps of a second, is measured after 200 of them.  The others do not wait for
+ * that, but for the time in which a rank that is merely quick would have been.
+ */
+START_TEST(test_light)
+{
+    static const int64_t first[] = {0, 400, 700, 1000};
+    static const int64_t cpu_us[] = {1000000, 500000, 100};
+    struct lbp_stepped_config c = {.kind = LBP_STEPPED, .nranks = 3, .n = 1000, .first_epoch = 1};
+    struct lbp_stepped *s;
+
+    ck_assert_int_eq(lbp_params_parse(&c.params, "auto", NULL), 0);
+    ck_assert_int_eq(lbp_stepped_create(&c, first, 0, &s, NULL), 0);
+    for (int64_t k = 1; k <= 5 && s->epoch == 0; k++)
+        for (uint32_t r = 0; r < 3; r++) {
+            struct lbp_stepped_report d = did(0, k, 1, 0);
+
+            d.rank = r;
+            d.first = first[r];
+            d.last = first[r + 1];
+            d.cpu_ns = d.wall_ns = cpu_us[r] * 1000;
+            d.wait_ns = 1000 * MS - d.wall_ns;
+            ck_assert_int_eq(say(s, d, k * 1000 * MS), 0);
+        }
+    ck_assert_uint_eq(s->epoch, 1);
+    ck_assert_int_lt(s->bound[1], first[1]);
+    ck_assert_double_gt(s->last.unmeasured_ns, 0);
+    lbp_stepped_destroy(s);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = suite_case("stepped_unmeasured");
 
     tcase_add_test(t, test_unmeasured);
     tcase_add_test(t, test_part_unmeasured);
+    tcase_add_test(t, test_light);
     return suite_run("stepped_unmeasured", t);
 }
