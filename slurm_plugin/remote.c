@@ -297,7 +297,7 @@ static void tell_if_nobody_joined(int status)
 
     /* of the components' balancers only that of rank 0 is joined, and which that is cannot be told here */
     if (nobody && !step.interrupted && !step.heterogeneous)
-        slurm_spank_log("lb: the program knows nothing of lb.h: its loops were not balanced");
+        slurm_spank_log("lb: the program did not call lb_init: no loop was balanced");
 }
 
 /* Rank 0 is gone with the others of this host.  In this hook a line still reaches the user. */

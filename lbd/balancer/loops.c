@@ -231,6 +231,7 @@ static int begin_balance(struct lbd_loops *l, struct lbd_loop *p, uint32_t rank,
         .first_epoch = 1,
     };
 
+    p->row_bytes = config.row_bytes;
     return lbp_balance_create(&config, now_ns, &p->balance, err);
 }
 
@@ -283,6 +284,11 @@ static int take_report(struct lbd_loops *l, uint32_t rank, const struct lbw_repo
     };
     if (!p->balance)
         rc = begin_balance(l, p, rank, now_ns, err);
+    else if (!p->joined[rank] && p->open[rank].row_bytes != p->row_bytes) /* they could not move */
+        return lbx_error_set(err, -EPROTO,
+                             "rank %" PRIu32 " has rows of %" PRId64
+                             " bytes in loop \"%s\", others of %" PRId64,
+                             rank, p->open[rank].row_bytes, p->name, p->row_bytes);
     if (rc == 0 && !p->joined[rank]) {
         rc = lbp_balance_join(p->balance, rank, p->open[rank].owned_first, p->open[rank].owned_last,
                               now_ns, &l->actions);

@@ -31,6 +31,7 @@ struct lbd_loop {
     double cost_ns;       /* of an iteration on a reference core, sum of the ranks' first reports */
     uint32_t ncosts;
     struct lbp_balance *balance; /* from the first report on */
+    int64_t row_bytes;           /* of the rank that it was of */
     struct lbp_stepped *stepped; /* instead, for a stepped loop: when all have opened it */
     struct lbp_firsts *firsts;   /* beside it */
     struct lbd_loop *next;

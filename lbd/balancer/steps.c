@@ -36,7 +36,7 @@ int lbd_steps_begin(const struct lbd_loops_config *config, const struct lbw_open
         return lbx_error_set(err, -ENOMEM, "no memory for loop \"%s\"", open[0].name);
     for (uint32_t r = 0; r < config->nranks && rc == 0; r++) {
         if ((open[r].owned_first != bound[r] && open[r].owned_last > open[r].owned_first) ||
-            open[r].pipelined != open[0].pipelined)
+            open[r].pipelined != open[0].pipelined || open[r].row_bytes != open[0].row_bytes)
             rc = -EPROTO;
         bound[r + 1] = open[r].owned_last > open[r].owned_first ? open[r].owned_last : bound[r];
     }

@@ -3,6 +3,7 @@
 #include "lbd/balancer/summary.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #define RANKS_SHOWN 24
 #define BAR 24
 #define LINE 256
+#define SHORT_S 0.1 /* a loop is over by then before its speeds are known */
 
 struct text {
     char *at;
@@ -74,7 +76,9 @@ static void say_time(struct text *t, const struct lbd_loops_stats *s, const char
     say(t, "lb: policy %s, %" PRIu32 " rank%s: %.3g s in %" PRId64 " loop%s of %" PRId64 " pass%s",
         policy, nranks, s_if_many(nranks), took_s, s->loops, s_if_many(s->loops), s->passes,
         s->passes == 1 ? "" : "es");
-    if (first_s > took_s * 1.005)
+    if (fmax(took_s, first_s) < SHORT_S)
+        say(t, ": too short to say what was gained\n");
+    else if (first_s > took_s * 1.005)
         say(t, "; with the first shares about %.3g s, so %.0f %% saved\n", first_s,
             100 * (1 - took_s / first_s));
     else if (first_s < took_s * 0.995)

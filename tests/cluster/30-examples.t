@@ -135,6 +135,8 @@ if [[ $hows == *srun--lb* ]]; then
   launch srun--lb 4 env LB_BALANCER="$LB_BUILD/lb-balancer" "$LB_BUILD/tests/mpi/comm" </dev/null >"$tap_tmp/launched" 2>&1
   is "$(grep -c '^comm .* np=[34] iterations=500 balanced=1 error=0$' "$tap_tmp/launched")" 3 "ranks in another order, and contexts after the first"
   is "$(grep '^lb:' "$tap_tmp/launched")" "" "nothing is said of it"
-  like "$(launch srun--lb 4 "$examples/plain" 2>&1 </dev/null)" 'sum=499999500000' "a program that knows nothing of lb.h"
+  launch srun--lb 4 "$examples/plain" </dev/null >"$tap_tmp/launched" 2>&1
+  like "$(cat "$tap_tmp/launched")" 'sum=499999500000' "a program that knows nothing of lb.h"
+  like "$(cat "$tap_tmp/launched")" 'lb: the program did not call lb_init' "and that is said"
 fi
 done_testing

@@ -88,7 +88,8 @@ tests_unit_lbd_test_saved_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_lbd_test_saved_LDADD = liblbd.la $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/lbd/test_steps
-tests_unit_lbd_test_steps_SOURCES = tests/unit/lbd/test_steps.c lbd/balancer/steps.c lbd/balancer/trace.c
+tests_unit_lbd_test_steps_SOURCES = tests/unit/lbd/test_steps.c lbd/balancer/steps.c lbd/balancer/trace.c \
+    lbd/balancer/loops.c lbd/balancer/sums.c lbd/balancer/explain.c
 tests_unit_lbd_test_steps_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_lbd_test_steps_LDADD = libpolicy.la libwire.la libcommon.la $(CHECK_LIBS) $(JANSSON_LIBS)
 

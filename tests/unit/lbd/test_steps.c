@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a stepped loop's ranks are told of a layout: of few each the blocks of all, of many each its own block alone. */
+/*
+ * What a stepped loop's ranks are told of a layout: of few each the blocks of all, of many each its own block alone; and ranks whose
+ * rows differ.
+ */
 #include "lbd/balancer/steps.h"
 
 #include <check.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/frame.h"
+#include "lbd/balancer/loops.h"
 #include "tests/unit/suite.h"
 
 #define MS INT64_C(1000000)
@@ -135,11 +141,57 @@ START_TEST(test_many)
 }
 END_TEST
 
+static void hear_nothing(void *arg, uint32_t rank, const struct lbw_rank_msg *msg)
+{
+    (void)arg;
+    (void)rank;
+    (void)msg;
+}
+
+/* Rows of one length on one rank and of another on the next could not move: that is said before any does. */
+START_TEST(test_other_rows)
+{
+    struct lbd_loops_config config = {.nranks = 2, .send = hear_nothing};
+
+    ck_assert_int_eq(lbp_params_parse(&config.params, "auto", NULL), 0);
+    for (int stepped = 0; stepped < 2; stepped++)
+        for (int other = 0; other < 2; other++) {
+            struct lbx_error err = {0};
+            struct lbd_loops *l;
+            int rc = 0;
+
+            ck_assert_int_eq(lbd_loops_create(&config, &l), 0);
+            for (uint32_t r = 0; r < 2 && rc == 0; r++) {
+                struct lbw_rank_msg m = {.type = LBW_OPEN,
+                                         .u.open = {.name = "rows",
+                                                    .n = 2 * ROWS,
+                                                    .row_bytes = r > 0 && other ? 16 : 8,
+                                                    .owned_first = r * ROWS,
+                                                    .owned_last = (r + 1) * ROWS,
+                                                    .kind = stepped ? LBW_STEPPED : LBW_DOALL}};
+
+                rc = lbd_loops_message(l, r, &m, MS, &err);
+                if (rc < 0 || stepped)
+                    continue;
+                m = (struct lbw_rank_msg){.type = LBW_REPORT,
+                                          .u.report = {.remaining = ROWS,
+                                                       .nspans = 1,
+                                                       .span = {{r * ROWS, (r + 1) * ROWS}}}};
+                rc = lbd_loops_message(l, r, &m, MS, &err);
+            }
+            ck_assert_int_eq(rc, other ? -EPROTO : 0);
+            ck_assert_int_eq(strstr(err.text, "rows") != NULL, other);
+            lbd_loops_destroy(l);
+        }
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = suite_case("steps");
 
     tcase_add_test(tc, test_few);
     tcase_add_test(tc, test_many);
+    tcase_add_test(tc, test_other_rows);
     return suite_run("steps", tc);
 }
