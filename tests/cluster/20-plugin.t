@@ -119,7 +119,7 @@ ok "--lb is policy auto, on both hosts" [ "$(grep -c '^LB_POLICY=auto$' "$tmp/ou
 ok "the balancer is on one host" [ "$(grep -c '^LB_BALANCER_DIR=/tmp/slurm-lb\.' "$tmp/out")" = 1 ]
 # on a machine so busy that the balancer does not end within the hook's deadline the line goes to the log
 try_20() { tries=20 "$@"; }
-said_once() { srun_ -N2 --lb sh -c 'sleep 0.2; exit 3'; [ "$(grep -c 'lb\.h' "$tmp/err")" = 1 ]; }
+said_once() { srun_ -N2 --lb sh -c 'sleep 0.2; exit 3'; [ "$(grep -c 'did not call lb_init' "$tmp/err")" = 1 ]; }
 ok "nobody joined: said once" try_20 await said_once
 client env SLURM_LB=static,report srun env
 ok "SLURM_LB holds without the option" in_out '^LB_POLICY=static,report$'
