@@ -16,7 +16,7 @@ libsim_la_CFLAGS = $(LB_CFLAGS)
 libsim_la_LIBADD = libpolicy.la
 
 bin_PROGRAMS += lbsim
-lbsim_SOURCES = sim/main.c sim/options.c sim/options.h sim/replay.c sim/replay.h sim/trace.c sim/trace.h
+lbsim_SOURCES = sim/main.c sim/options.c sim/options.h sim/quoted.c sim/quoted.h sim/replay.c sim/replay.h sim/trace.c sim/trace.h
 lbsim_CFLAGS = $(LB_CFLAGS) $(JANSSON_CFLAGS)
 lbsim_LDADD = libsim.la libpolicy.la libcommon.la $(JANSSON_LIBS) -lm
 dist_man_MANS += docs/man/lbsim.1

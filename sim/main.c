@@ -9,13 +9,13 @@
 #include <time.h>
 
 #include "config.h"
-#include "common/text.h"
 #include "policy/legs.h"
 #include "policy/registry.h"
 #include "sim/efficiency.h"
 #include "sim/groups.h"
 #include "sim/load.h"
 #include "sim/options.h"
+#include "sim/quoted.h"
 #include "sim/replay.h"
 #include "sim/step.h"
 #include "sim/world.h"
@@ -340,23 +340,6 @@ static void print_balancers(const struct sim_options *o, const struct outcome *r
         printf(" balancer_busy=%.4f late_s=%.4f apart_s=%.4f", r->busy, r->late_s, r->apart_s);
 }
 
-/* In quotes: a file's name in it may have any character but a control character. */
-static void print_policy(enum sim_output output, const char *policy)
-{
-    char text[SIM_PATH_BYTES];
-
-    lbx_text_clean(policy, text, sizeof(text)); /* JSON takes UTF-8 alone */
-    putchar('"');
-    for (const char *c = text; *c; c++) {
-        if (output == SIM_CSV && *c == '"')
-            putchar('"');
-        else if (output == SIM_JSON && (*c == '"' || *c == '\\'))
-            putchar('\\');
-        putchar(*c);
-    }
-    putchar('"');
-}
-
 static void print(const struct sim_options *o, const char *policy, const struct outcome *r)
 {
     double ratio = r->ideal_s > 0 ? r->seconds / r->ideal_s : 1;
@@ -365,7 +348,7 @@ static void print(const struct sim_options *o, const char *policy, const struct 
     if (o->output == SIM_JSON)
         fputs("{\"policy\":", stdout);
     if (o->output != SIM_TEXT)
-        print_policy(o->output, policy);
+        sim_print_quoted(stdout, o->output, policy);
     if (o->output == SIM_CSV)
         printf(",%" PRIu32 ",%" PRId64 ",%.6f,%.6f,%.6f,%.4f,%.4f,%" PRId64 ",%.1f,%.4f", o->ranks,
                o->n, r->seconds, r->ideal_s, r->static_s, ratio, to_static, r->moves,

@@ -10,6 +10,7 @@
 
 #include "policy/registry.h"
 #include "sim/efficiency.h"
+#include "sim/quoted.h"
 #include "sim/step.h"
 #include "sim/trace.h"
 #include "sim/world.h"
@@ -287,18 +288,6 @@ static bool is_own(const struct sim_trace *t, const char *policy)
     return strcmp(text, t->policy) == 0;
 }
 
-/* A policy may name a file, whose name may have quotes in it. */
-static void put_quoted(FILE *out, enum sim_output form, const char *text)
-{
-    putc('"', out);
-    for (; *text; text++) {
-        if (*text == '"' || (*text == '\\' && form == SIM_JSON))
-            putc(form == SIM_CSV ? '"' : '\\', out);
-        putc(*text, out);
-    }
-    putc('"', out);
-}
-
 static void print(FILE *out, enum sim_output form, const struct sim_trace *t, const char *policy,
                   const struct outcome *r, bool first)
 {
@@ -333,7 +322,7 @@ static void print(FILE *out, enum sim_output form, const struct sim_trace *t, co
         fprintf(out, "replay policy=%s kind=%s", policy, kind[t->kind]);
     } else {
         fputs(form == SIM_JSON ? "{\"policy\":" : "", out);
-        put_quoted(out, form, policy);
+        sim_print_quoted(out, form, policy);
         fprintf(out, form == SIM_JSON ? ",\"kind\":\"%s\"" : ",%s", kind[t->kind]);
     }
     for (size_t i = 0; i < fields; i++)

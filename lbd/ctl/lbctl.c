@@ -155,7 +155,7 @@ static int show_job(const struct lbd_ctl *c, const char *word)
                                                  : lbd_show_nobody(c->socket, rc);
     n = json_array_size(json_object_get(answer, "jobs"));
     if (c->json) {
-        json_dumpf(answer, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
+        json_dumpf(answer, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
         putchar('\n');
     } else if (n == 0) {
         fprintf(stderr, "lbctl: job %lu is not known: it was not balanced, or it was long ago\n",

@@ -52,7 +52,7 @@ int lbd_top_once(const char *socket, bool json)
         fprintf(stderr, "lbctl: %s\n", t.said);
     } else if (json) {
         o = json_pack("{sO sO}", "hosts", t.hosts, "jobs", t.jobs);
-        json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
+        json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
         putchar('\n');
         json_decref(o);
     } else {
