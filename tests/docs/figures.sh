@@ -36,7 +36,7 @@ balance() {
 
 same "$here" || complain "a figure is not what draw makes of its numbers"
 said "$here" "$pages" || complain "a row of a page is not what runs.txt says: docs/internals/figures/draw --pages docs/internals/figures docs/internals"
-balance "$top/docs/figures.md" || complain "docs/pictures/balance.svg is not what docs/figures.md says: docs/internals/figures/draw --balance"
+balance "$top/docs/figures.md" || complain "docs/pictures/balance.svg is not what docs/figures.md says: docs/internals/figures/draw --balance docs/figures.md docs/pictures/balance.svg"
 n=0
 for f in "$here"/*.svg "$top/docs/pictures/balance.svg"; do
   n=$((n + 1))

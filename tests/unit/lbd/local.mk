@@ -93,6 +93,12 @@ tests_unit_lbd_test_steps_SOURCES = tests/unit/lbd/test_steps.c lbd/balancer/ste
 tests_unit_lbd_test_steps_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_lbd_test_steps_LDADD = libpolicy.la libwire.la libcommon.la $(CHECK_LIBS) $(JANSSON_LIBS)
 
+check_PROGRAMS += tests/unit/lbd/test_summary
+tests_unit_lbd_test_summary_SOURCES = tests/unit/lbd/test_summary.c lbd/balancer/summary.c lbd/balancer/steps.c \
+    lbd/balancer/trace.c lbd/balancer/loops.c lbd/balancer/sums.c lbd/balancer/explain.c
+tests_unit_lbd_test_summary_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_lbd_test_summary_LDADD = libpolicy.la libwire.la libcommon.la $(CHECK_LIBS) $(JANSSON_LIBS)
+
 check_PROGRAMS += tests/unit/lbd/test_sums
 tests_unit_lbd_test_sums_SOURCES = tests/unit/lbd/test_sums.c lbd/balancer/sums.c
 tests_unit_lbd_test_sums_CFLAGS = $(LB_CFLAGS) $(CHECK_CFLAGS)
